@@ -1,0 +1,1 @@
+"""Clinical-trial similarity as spaCy components."""

@@ -1,0 +1,2 @@
+__title__ = "t2v_spacy"
+__version__ = "0.1.0"

