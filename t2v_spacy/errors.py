@@ -102,6 +102,15 @@ class Errors:
     T046 = ("T046", "Metric '{metric}' is not supported. Use 'angular'.")
     T047 = ("T047", "k = {k}. Ask for at least one result.")
     T048 = ("T048", "There is nothing to index: {reason}.")
+    T049 = (
+        "T049",
+        "The query has none of the sections searched by ({parts}). It has: {present}.",
+    )
+    T050 = (
+        "T050",
+        "The pipe '{name}' has no index. Set `components.{name}.path` to the folder of "
+        "an index (`t2v index` builds one), or its attribute `index` to a TrialIndex.",
+    )
     # downloads
     T060 = ("T060", "Download from {url} failed: {reason}. {remedy}")
     T061 = ("T061", "{path} cannot be resumed: {reason}. Delete it to start again.")

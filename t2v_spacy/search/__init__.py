@@ -1,0 +1,16 @@
+"""Search among trials: `TrialIndex` and what makes one."""
+
+from __future__ import annotations
+
+from .encode import build_index, encode_corpus, pipeline_fingerprint
+from .hit import Hit
+from .trial_index import IndexEntry, TrialIndex
+
+__all__ = [
+    "Hit",
+    "IndexEntry",
+    "TrialIndex",
+    "build_index",
+    "encode_corpus",
+    "pipeline_fingerprint",
+]

@@ -15,6 +15,8 @@ CONTEXT = (
     "other",
 )
 SECTION_LABELS = KEY_ATTRIBUTES + CONTEXT
+# Parts of the eligibility criteria; "eligibility" is what is neither of the others.
+CRITERIA = ("inclusion", "exclusion", "eligibility")
 
 # Headings written by `Trial.to_text`, in the order they are written.
 HEADINGS = {

@@ -1,0 +1,70 @@
+"""Build the wheels a user installs: t2v_spacy and the pipeline en_trial2vec."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import srsly
+import typer
+
+from t2v_spacy.about import __version__
+
+
+def main(model: Path, out: Path, name: str = "trial2vec") -> None:
+    """Package a pipeline with `spacy package` and the library beside it.
+
+    model (Path): The pipeline folder. out (Path): Folder for the two wheels.
+    """
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as folder:
+        staged = Path(folder) / "model"
+        shutil.copytree(model, staged)
+        write_meta(staged / "meta.json")
+        run("-m", "spacy", "package", staged, folder, "--name", name, "--version", __version__, "--build", "wheel", "--force")  # fmt: skip
+        run("-m", "build", "--wheel", "--outdir", folder, ".")
+        for wheel in sorted(Path(folder).rglob("*.whl")):
+            shutil.move(wheel, out / wheel.name)
+    wheels = sorted(out.glob("*.whl"))
+    names = {wheel.name.split("-")[0] for wheel in wheels}
+    if names != {"t2v_spacy", f"en_{name}"}:
+        typer.echo(f"{out} holds {sorted(names)}, not both wheels", err=True)
+        raise typer.Exit(1)
+    for wheel in wheels:
+        typer.echo(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
+
+
+def write_meta(path: Path) -> None:
+    """Say in the package what it is, whose weights it holds, and under which licence."""
+    meta = srsly.read_json(path)
+    meta.update(
+        description="Clinical-trial documents to vectors: sections, trial and section "
+        "vectors (Trial2Vec architecture on all-MiniLM-L6-v2, not yet trained further).",
+        author="The t2v_spacy founders",
+        license="MIT",
+        sources=[
+            {
+                "name": "all-MiniLM-L6-v2",
+                "author": "sentence-transformers",
+                "license": "Apache-2.0",
+            }
+        ],
+    )
+    srsly.write_json(path, meta)
+
+
+def run(*arguments: object) -> None:
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True
+    )
+    if done.returncode:
+        typer.echo(done.stdout + done.stderr, err=True)
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,347 @@
+"""The program `t2v`: convert, index, search, show, info.
+
+Results go to stdout; progress, reports and messages to stderr. Errors are one line and
+exit code 2.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import srsly
+import typer
+import wasabi
+
+from .about import __version__
+from .errors import Errors, T2VError, error
+from .readers import ReadReport, read_trials
+from .readers.write import write_trials
+from .trial import Trial
+from .values import display
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from .search.hit import Hit
+
+DEFAULT_PIPELINE = "en_trial2vec"
+app = typer.Typer(
+    name="t2v",
+    help="Find the past clinical trials that resemble one.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Precision(str, Enum):
+    auto = "auto"
+    float32 = "float32"
+    bf16 = "bf16"
+    int8 = "int8"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Source = Annotated[Path, typer.Argument(help="File, archive or folder of records.")]
+Format = Annotated[
+    str | None, typer.Option(help="Format of the records; detected by default.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(help="Pipeline that encodes: an installed name or a path."),
+]
+
+
+@app.command()
+def convert(
+    source: Source,
+    out: Annotated[Path, typer.Argument(help="JSON lines to write; .gz packs them.")],
+    format: Format = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the report as JSON to this file.")
+    ] = None,
+) -> None:
+    """Read records of any known format and write them as JSON lines."""
+    counts = ReadReport()
+    trials = read_trials(source, format=format, report=counts)
+    write_trials(out, _progress(trials, "read"), counts)
+    _say(*counts.lines())
+    if report:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(report, counts.to_dict())
+    _check_output(out)
+
+
+@app.command()
+def index(
+    source: Source,
+    out: Annotated[Path, typer.Argument(help="Folder of the index.")],
+    model: Model = None,
+    format: Format = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Number format of the encoder.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the Annoy trees.")] = 0,
+    n_trees: Annotated[int, typer.Option(help="Annoy trees.")] = 50,
+    limit: Annotated[
+        int | None, typer.Option(help="Index only the first records.", min=1)
+    ] = None,
+) -> None:
+    """Encode records and build an index. A run that was stopped goes on where it was
+    when the same command is given again."""
+    from itertools import islice
+
+    from .search.encode import build_index
+
+    nlp = load_pipeline(model or DEFAULT_PIPELINE, precision and precision.value)
+    counts = ReadReport()
+    trials = islice(read_trials(source, format=format, report=counts), limit)
+    built = build_index(
+        nlp,
+        trials,
+        out,
+        n_trees=n_trees,
+        seed=seed,
+        meta={"source": source.name, "pipeline": _pipeline_name(model)},
+    )
+    _say(*counts.lines())
+    left_out = built.info()["not_indexed"]
+    said = [f"{n} {reason}" for reason, n in left_out.items() if n]
+    _say(f"{len(built)} trials in {out}" + (f"; not: {', '.join(said)}" * bool(said)))
+    _check_output(out)
+
+
+@app.command()
+def search(
+    index: Annotated[Path, typer.Argument(help="Folder of the index.")],
+    query: Annotated[
+        str | None,
+        typer.Argument(help="Text or NCT id; '-' reads a text from standard input."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Draft (text) or record to search with.")
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Search by this section of the query only; repeatable."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", "--k", help="Number of results.")] = 10,
+    exact: Annotated[bool, typer.Option(help="Compare with every trial.")] = False,
+    model: Model = None,
+    json: Json = False,
+) -> None:
+    """Find the trials that resemble a text, a record or an indexed trial."""
+    from .search import TrialIndex
+
+    opened = TrialIndex.from_disk(index)
+    asked = _read_query(query, file)
+    if not (isinstance(asked, str) and asked in opened) and not _is_id(asked):
+        opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
+    hits = opened.search(asked, k, parts=part, exact=exact)
+    if json:
+        _print_json([{**hit.to_dict(), **_facts(hit.trial)} for hit in hits])
+    else:
+        _print(_table(hits))
+
+
+@app.command()
+def show(
+    trial: Annotated[str, typer.Argument(help="NCT id in the index, or a file.")],
+    index: Annotated[Path | None, typer.Option(help="Folder of the index.")] = None,
+    json: Json = False,
+) -> None:
+    """Print one record: of an index by its id, or the records of a file."""
+    if index:
+        from .search import TrialIndex
+
+        found = [TrialIndex.from_disk(index)[trial]]
+    else:
+        counts = ReadReport()
+        found = list(read_trials(Path(trial), report=counts))
+        _say(*counts.lines()[2:])
+    if json:
+        _print_json([record.to_dict() for record in found])
+    else:
+        _print("\n\n".join(_readable(record) for record in found))
+
+
+@app.command()
+def info(
+    index: Annotated[Path, typer.Argument(help="Folder of the index.")],
+    json: Json = False,
+) -> None:
+    """Say what is in an index, how it was made and since when."""
+    from .search import TrialIndex
+
+    facts = TrialIndex.from_disk(index).info()
+    if json:
+        _print_json(facts)
+    else:
+        _print("\n".join(f"{name}: {value}" for name, value in facts.items()))
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    version: Annotated[bool, typer.Option("--version", help="Print it.")] = False,
+) -> None:
+    if version:
+        _print(__version__)
+        raise typer.Exit()
+
+
+def main() -> None:
+    """Run the program; what a user can mend is one line on stderr and exit code 2."""
+    try:
+        app()
+    except T2VError as err:
+        _say(str(err))
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as err:
+        _say(str(error(Errors.T010, path=err.filename, reason=err.strerror)))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("Stopped. The same command goes on where this one was.")
+        sys.exit(130)
+
+
+def load_pipeline(name: str | None, precision: str | None = None) -> Language:
+    """Load a pipeline, with a clear message where it is missing.
+
+    name (str | None): Installed name or path; None is the default.
+    precision (str | None): Replaces the pipeline's own setting.
+    RAISES (T2VError): T027 if it cannot be loaded, T024 if it has no trial2vec pipe.
+    """
+    import spacy
+
+    name = name or DEFAULT_PIPELINE
+    config: dict[str, Any] = {}
+    if precision:
+        config["components.transformer.model.precision"] = precision
+    try:
+        nlp = spacy.load(name, config=config)
+    except (OSError, ValueError, ImportError) as err:
+        if isinstance(err, T2VError):
+            raise
+        raise error(Errors.T027, name=name, reason=str(err).split("\n")[0]) from err
+    if "trial2vec" not in nlp.pipe_names:
+        raise error(Errors.T024, pipe="trial2vec", task="encode trials")
+    return nlp
+
+
+def _pipeline_name(model: str | None) -> str:
+    """The name to store: a path is stored as an absolute one."""
+    if model and Path(model).is_dir():
+        return str(Path(model).resolve())
+    return model or DEFAULT_PIPELINE
+
+
+def _read_query(query: str | None, file: Path | None) -> str | Trial:
+    if (query is None) == (file is None):
+        raise error(
+            Errors.T026, setting="query", value=query, reason="give a text or --file"
+        )
+    if query == "-":
+        return sys.stdin.read()
+    if file is None:
+        return str(query)
+    if not file.exists():
+        raise error(Errors.T001, path=file)
+    try:
+        return next(iter(read_trials(file)))
+    except T2VError as err:
+        if err.code != Errors.T003[0]:
+            raise
+    return file.read_text(encoding="utf8", errors="replace")
+
+
+def _is_id(query: str | Trial) -> bool:
+    from .search.query import is_id
+
+    return isinstance(query, str) and is_id(query)
+
+
+def _facts(trial: Trial) -> dict[str, Any]:
+    """What a person wants to know of a result at a glance."""
+    return {
+        "status": trial.status,
+        "phases": sorted(trial.phases),
+        "study_type": trial.study_type,
+        "conditions": list(trial.conditions),
+        "interventions": [i.name for i in trial.interventions],
+        "start_date": str(trial.start_date) if trial.start_date else None,
+        "enrollment": trial.enrollment.count if trial.enrollment else None,
+    }
+
+
+def _table(hits: list[Hit]) -> str:
+    """Rank, score, id, phase, status, the sections that match best, and the title."""
+    rows = []
+    for hit in hits:
+        trial = hit.trial
+        why = ", ".join(f"{label} {value:.2f}" for label, value in _best(hit.why))
+        phase = "/".join(p.removeprefix("PHASE") for p in sorted(trial.phases))
+        rows.append(
+            (
+                hit.rank,
+                f"{hit.score:.3f}",
+                hit.nct_id,
+                phase or "-",
+                display(trial.status) if trial.status else "-",
+                why,
+                trial.title or trial.official_title or "-",
+            )
+        )
+    header = ("#", "Score", "Trial", "Phase", "Status", "Why", "Title")
+    width = shutil.get_terminal_size((160, 24)).columns
+    used = sum(max(len(str(row[i])) for row in [header, *rows]) + 3 for i in range(6))
+    room = max(30, width - used)
+    cut = [(*row[:6], _shorten(row[6], room)) for row in rows]
+    return wasabi.table(cut, header=header, divider=True, max_col=width).strip("\n")
+
+
+def _best(why: dict[str, float]) -> list[tuple[str, float]]:
+    return list(why.items())[:3]
+
+
+def _shorten(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def _readable(trial: Trial) -> str:
+    facts = {"status": trial.status, "why stopped": trial.why_stopped}
+    facts["start"] = str(trial.start_date) if trial.start_date else None
+    facts["sponsor"] = trial.sponsor
+    shown = [f"{name}: {value}" for name, value in facts.items() if value]
+    return "\n".join([trial.nct_id, *shown, "", trial.to_text()])
+
+
+def _progress(trials: Any, unit: str) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(trials, unit=unit, disable=None)
+
+
+def _check_output(path: Path) -> None:
+    """A step that made nothing must not count as done."""
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        raise error(Errors.T010, path=path, reason="nothing was written")
+
+
+def _print(text: str) -> None:
+    typer.echo(text)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(srsly.json_dumps(value, indent=2))
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        typer.echo(line, err=True)

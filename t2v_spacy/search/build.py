@@ -1,0 +1,157 @@
+"""Write the files of an index from trials and their vectors, one at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import srsly
+
+from ..about import __version__
+from ..errors import Errors, T2VError, error
+from ..trial import Trial
+from .annoy_store import EXACT_BELOW, METRIC, N_TREES, VECTORS, AnnoyStore
+from .files import describe, writing
+from .records import RECORDS, RecordWriter, normal_id
+from .section_vectors import SectionWriter
+from .vectors import Array, RowWriter, defect, keep_rows, unit
+
+META, FORMAT, FORMAT_VERSION = "meta.json", "t2v_spacy trial index", 1
+NO_TEXT, TWICE = "no text", "given twice"
+_SHOWN = 10  # warnings of one kind
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """A trial with what is searched: vector (width,), or None if it has no text, and
+    a vector (width,) for each section it has."""
+
+    trial: Trial
+    vector: Array | None
+    section_vectors: Mapping[str, Array] = field(default_factory=dict)
+
+
+def write_index(
+    folder: Path,
+    entries: Iterable[IndexEntry],
+    *,
+    n_trees: int = N_TREES,
+    seed: int = 0,
+    n_jobs: int = 1,
+    exact_below: int = EXACT_BELOW,
+    meta: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Fill an empty folder with an index; returns its description, also in meta.json.
+
+    Vectors go to their files as they come; one trial is held at a time. meta: more
+    facts to keep, such as source, backbone and pipeline. RAISES (T048): nothing to
+    index. (T044): a vector of another width. (T010): not writable.
+    """
+    refused = {k: list(v) for k, v in (meta or {}).get("not_indexed", {}).items()}
+    facts = _write_entries(folder, entries, refused)
+    store = AnnoyStore.build(
+        np.load(folder / VECTORS, mmap_mode="r"),
+        n_trees=n_trees,
+        seed=seed,
+        n_jobs=n_jobs,
+        exact_below=exact_below,
+    )
+    facts["store"] = store.save(folder)
+    full = {
+        "backbone": None,
+        "pipeline": None,
+        "source": None,
+        **(meta or {}),
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "package_version": __version__,
+        "created": date.today().isoformat(),
+        "metric": METRIC,
+        "seed": seed,
+        "n_trees": n_trees,
+        "exact_below": exact_below,
+        **facts,
+        "not_indexed": refused,
+        "files": describe(folder),
+    }
+    with writing(folder):
+        srsly.write_json(folder / META, full)
+    return full
+
+
+def _write_entries(
+    folder: Path, entries: Iterable[IndexEntry], refused: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Write vectors, sections and records; the trials not indexed go to `refused`."""
+    notes: list[T2VError] = []
+    snapshots: set[str] = set()
+    rows: RowWriter | None = None
+    with ExitStack() as stack:
+        records = RecordWriter(folder / RECORDS)
+        stack.callback(records.close)
+        for entry in entries:
+            trial, vector = entry.trial, entry.vector
+            reason = NO_TEXT if vector is None else defect(np.asarray(vector))
+            if vector is None or reason:
+                nct_id = normal_id(trial.nct_id)
+                refused.setdefault(reason or NO_TEXT, []).append(nct_id)
+                if reason != NO_TEXT:
+                    notes.append(error(Errors.T044, nct_id=nct_id, reason=reason))
+                continue
+            if rows is None:
+                rows = RowWriter(folder / VECTORS, len(vector))
+                stack.callback(rows.close)
+                sections = SectionWriter(folder, rows.width)
+            check_width(entry, rows.width)
+            if records.add(rows.n_rows, trial):
+                rows.append(unit(vector))
+                sections.append(entry.section_vectors)
+            if trial.snapshot and trial.snapshot.value:
+                snapshots.add(trial.snapshot.value)
+        if rows is None:
+            raise error(Errors.T048, reason=_nothing(refused))
+        kept = records.renumber()
+        complete = len(kept) == rows.n_rows
+        counts = sections.close(None if complete else kept)
+    if not complete:
+        keep_rows(folder / VECTORS, np.array(kept))
+    if records.dropped:
+        refused.setdefault(TWICE, []).extend(records.dropped)
+    _warn(notes)
+    _warn(records.notes)
+    return {
+        "width": rows.width,
+        "n_items": len(kept),
+        "sections": counts,
+        "snapshots": [min(snapshots), max(snapshots)] if snapshots else None,
+    }
+
+
+def check_width(entry: IndexEntry, width: int) -> None:
+    """RAISES (T044): a vector of the entry is not (width,)."""
+    named: dict[str, Any] = {"vector": entry.vector, **entry.section_vectors}
+    for name, vector in named.items():
+        if np.shape(vector) != (width,):
+            reason = f"{name} has shape {np.shape(vector)} instead of ({width},)"
+            raise error(Errors.T044, nct_id=entry.trial.nct_id, reason=reason)
+
+
+def _nothing(refused: Mapping[str, list[str]]) -> str:
+    if not refused:
+        return "no trials were given"
+    counts = ", ".join(f"{len(ids)} {reason}" for reason, ids in refused.items())
+    return f"none of the trials has a usable vector ({counts})"
+
+
+def _warn(notes: list[T2VError]) -> None:
+    for note in notes[:_SHOWN]:
+        warnings.warn(str(note), stacklevel=2)
+    if len(notes) > _SHOWN:
+        more = f"{len(notes) - _SHOWN} more like this: see not_indexed in {META}."
+        warnings.warn(more, stacklevel=2)
