@@ -7,7 +7,7 @@ import json
 import resource
 import time
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, cast
 
 import typer
 
@@ -23,7 +23,7 @@ def main(
     runs = [time_reading(path) for _ in range(repeats)]
     growth = peak_mib() - before
     reading, records = min(runs)
-    opening, parsing = map(min, zip(*(time_parsing(path) for _ in range(repeats))))
+    opening, parsing = min(time_parsing(path) for _ in range(repeats))
     typer.echo(f"read_trials     {reading:6.2f} s for {records} records")
     typer.echo(f"open, read lines{opening:6.2f} s")
     typer.echo(f"json.loads      {parsing:6.2f} s for the same lines")
@@ -59,7 +59,7 @@ def peak_mib() -> float:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+    return cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
 
 
 if __name__ == "__main__":

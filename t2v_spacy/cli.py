@@ -106,7 +106,7 @@ def index(
         out,
         n_trees=n_trees,
         seed=seed,
-        meta={"source": source.name, "pipeline": _pipeline_name(model)},
+        meta={"source": source.name, "pipeline": model or DEFAULT_PIPELINE},
     )
     _say(*counts.lines())
     left_out = built.info()["not_indexed"]
@@ -233,13 +233,6 @@ def load_pipeline(name: str | None, precision: str | None = None) -> Language:
     if "trial2vec" not in nlp.pipe_names:
         raise error(Errors.T024, pipe="trial2vec", task="encode trials")
     return nlp
-
-
-def _pipeline_name(model: str | None) -> str:
-    """The name to store: a path is stored as an absolute one."""
-    if model and Path(model).is_dir():
-        return str(Path(model).resolve())
-    return model or DEFAULT_PIPELINE
 
 
 def _read_query(query: str | None, file: Path | None) -> str | Trial:

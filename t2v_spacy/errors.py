@@ -114,6 +114,29 @@ class Errors:
     # downloads
     T060 = ("T060", "Download from {url} failed: {reason}. {remedy}")
     T061 = ("T061", "{path} cannot be resumed: {reason}. Delete it to start again.")
+    # knowledge
+    T080 = (
+        "T080",
+        "{path} is not a knowledge base: {reason}. Make one with `t2v kb build`.",
+    )
+    T081 = ("T081", "The knowledge base {path} is damaged: {reason}. {remedy}")
+    T082 = (
+        "T082",
+        "'{concept_id}' is not a concept of the knowledge base {name}. Look for a name "
+        "with `t2v kb show NAME`.",
+    )
+    T083 = ("T083", "Concept '{concept_id}' cannot be used: {reason}.")
+    T084 = (
+        "T084",
+        "{path} is not the expected file: its sha256 is {found}, expected {expected}. "
+        "Delete it and fetch it again.",
+    )
+    T085 = ("T085", "There is no concept to keep in {path}: {reason}.")
+    T086 = (
+        "T086",
+        "{task} needs scispacy, which is not installed. Install it with "
+        "`pip install t2v_spacy[scispacy]`.",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:

@@ -82,7 +82,9 @@ _DAY_FIRST = re.compile(r"(\d{1,2})[\s.-]+([A-Za-z]+)\.?[\s,-]+(\d{4})")
 _NUMERIC = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 _PHASE = re.compile(r"(?<![A-Z0-9])(EARLY\s*)?(IV|I{1,3}|[0-4])[ABC]?(?![A-Z0-9])")
 _PHASE_NUMBER = {"0": 0, "I": 1, "II": 2, "III": 3, "IV": 4}
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(year|month|week|day|hour|minute)s?", re.I)
+_AGE = re.compile(
+    r"(\d+(?:\.\d+)?(?:e-\d+)?)\s*(year|month|week|day|hour|minute)s?", re.I
+)
 # Units in a year; a week is 7 days and a year 365.25, so 12 weeks are 0.23 years.
 _PER_YEAR = {
     "year": 1.0,
@@ -111,7 +113,8 @@ def constant(raw: str | None) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _constant(raw: str) -> str | None:
-    return _NOT_WORD.sub("_", raw.split("(")[0].split("[")[0].upper()).strip("_") or None
+    value = _NOT_WORD.sub("_", raw.split("(")[0].split("[")[0].upper()).strip("_")
+    return "NA" if value in ("N_A", "NOT_APPLICABLE") else value or None
 
 
 def display(value: str) -> str:
@@ -237,8 +240,10 @@ def parse_count(raw: str | int | float | None) -> int | None:
 
 
 def parse_study_type(raw: str | None) -> str | None:
-    """Study type constant: "Observational [Patient Registry]" is OBSERVATIONAL."""
-    return constant(raw)
+    """Study type constant: "Observational [Patient Registry]" is OBSERVATIONAL; None
+    where it is absent or "N/A"."""
+    value = constant(raw)
+    return None if value == "N_A" else value
 
 
 def split_type(name: str) -> tuple[str | None, str]:

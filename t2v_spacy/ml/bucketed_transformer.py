@@ -12,6 +12,7 @@ import copy
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -159,6 +160,10 @@ def init(model: BucketedTransformerModel, X: Any = None, Y: Any = None) -> None:
     if not hf_model.tokenizer.is_fast:
         reason = "the backbone has no fast tokenizer, which cutting windows needs"
         raise error(Errors.T026, setting="name", value=name, reason=reason)
+    # The folder the weights came from is no one's business once they are loaded.
+    model.attrs["name"] = public = Path(name).name
+    hf_model.transformer.config._name_or_path = public
+    hf_model.tokenizer.name_or_path = public
     model.attrs["set_transformer"](model, hf_model)
 
 

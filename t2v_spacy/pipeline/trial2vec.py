@@ -58,18 +58,19 @@ class Trial2Vec(TrainablePipe):
     def predict(self, docs: Iterable[Doc]) -> Any:
         """Encode a batch without changing it.
 
-        RETURNS (TrialEncoding | None): None for a batch without a single token.
-        RAISES (T2VError): T023 if no transformer ran before this pipe.
+        RETURNS (TrialEncoding | None): None for a batch without a single word.
+        RAISES (T2VError): T023 if no transformer of ours ran before this pipe.
         """
         docs = list(docs)
-        if not any(len(doc) for doc in docs):
-            return None
-        if any(doc._.trf_data is None for doc in docs):
+        outputs = [doc._.trf_data and doc._.trf_data.model_output for doc in docs]
+        if any(output is None or ("section" not in output and output) for output in outputs):
             raise error(Errors.T023, name=self.name)
+        if not any(outputs):
+            return None
         return self.model.predict(docs)
 
     def set_annotations(self, docs: Iterable[Doc], encoding: Any) -> None:
-        """Write float32 NumPy vectors to the Docs; None for a Doc without text.
+        """Write float32 NumPy vectors to the Docs; None for a Doc without words.
 
         docs (Iterable[Doc]): The Docs of the batch.
         encoding (TrialEncoding | None): From `predict`.

@@ -10,6 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -127,6 +128,10 @@ def download_studies(
         _beside(out, "state").unlink(missing_ok=True)
     except OSError as err:
         raise error(Errors.T010, path=out, reason=err.strerror or err) from err
+    finally:
+        if not state.pages:
+            with suppress(OSError):
+                partial.unlink()
     return state.count
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from ..sections.text import clean_line, clean_text, unescape_markdown, unwrap
@@ -45,6 +46,10 @@ _FLAT = frozenset(
 )
 _NAMES = frozenset(f.name for f in fields(Trial))
 _LISTS = frozenset(f.name for f in fields(Trial) if f.default in ((), frozenset()))
+# Few values come again and again; what is made of them never changes.
+_date = lru_cache(maxsize=1 << 13)(parse_date)
+_status = lru_cache(maxsize=1 << 10)(parse_status)
+_bool = lru_cache(maxsize=1 << 10)(parse_bool)
 _ROLES = (
     ("primary", "primary_outcomes"),
     ("secondary", "secondary_outcomes"),
@@ -110,14 +115,14 @@ def _flat(record: dict[str, Any], nct_id: str) -> Trial:
         sex=parse_sex(get("sex")),
         min_age=parse_age(get("min_age")),
         max_age=parse_age(get("max_age")),
-        healthy_volunteers=parse_bool(get("healthy_volunteers")),
+        healthy_volunteers=_bool(get("healthy_volunteers")),
         phases=parse_phases(get("phase")),
         study_type=parse_study_type(get("study_type")),
-        status=parse_status(get("status")),
+        status=_status(get("status")),
         why_stopped=_text(get("why_stopped")),
-        start_date=parse_date(get("start_date")),
-        completion_date=parse_date(get("completion_date")),
-        first_posted=parse_date(get("registered")),
+        start_date=_date(get("start_date")),
+        completion_date=_date(get("completion_date")),
+        first_posted=_date(get("registered")),
         enrollment=None if count is None else Enrollment(count),
         sponsor=clean_line(get("lead_sponsor")),
         condition_mesh=_lines(get("condition_mesh")),
@@ -128,7 +133,7 @@ def _flat(record: dict[str, Any], nct_id: str) -> Trial:
             if (pmid := as_text(item))
         ),
         source=FORMAT,
-        snapshot=parse_date(get("snapshot")),
+        snapshot=_date(get("snapshot")),
     )
 
 
@@ -140,7 +145,7 @@ def _interventions(items: list[dict[str, Any]] | None) -> tuple[Intervention, ..
         name = clean_line(item.get("name"))
         if name:
             kind = constant(item.get("type"))
-            prefix, bare = split_type(name)
+            prefix, bare = split_type(name) if ":" in name else (None, name)
             found.append(
                 Intervention(
                     name=bare if prefix and kind in (None, prefix) else name,

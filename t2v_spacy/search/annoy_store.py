@@ -128,7 +128,8 @@ class AnnoyStore:
         if wanted <= 0:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         if (self.method if method == "auto" else method) == "annoy" and self.has_trees:
-            found = self._ask_annoy(vector, wanted, search_k or SEARCH_K, skip)
+            nodes = search_k or max(SEARCH_K, 100 * wanted)
+            found = self._ask_annoy(vector, wanted, nodes, skip)
             if found is not None:
                 return rescore(self.vectors, vector, found)
         return exact_nearest(self.vectors, vector, wanted, skip)
@@ -197,8 +198,9 @@ class AnnoyStore:
             self._trees = trees
             return
         warnings.warn(
-            f"Annoy does not work properly on this machine ({reason}). Exact search is "
-            "used instead: right but slower. Reinstalling Annoy from source may help.",
+            f"Annoy does not find what it should ({reason}). Exact search is used "
+            "instead: right but slower. Either the installed Annoy is broken (reinstall "
+            "it from source) or very many of the vectors are equal.",
             stacklevel=3,
         )
 

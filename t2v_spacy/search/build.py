@@ -54,6 +54,7 @@ def write_index(
     index. (T044): a vector of another width. (T010): not writable.
     """
     refused = {k: list(v) for k, v in (meta or {}).get("not_indexed", {}).items()}
+    refused = {reason: ids for reason, ids in refused.items() if ids}
     facts = _write_entries(folder, entries, refused)
     store = AnnoyStore.build(
         np.load(folder / VECTORS, mmap_mode="r"),

@@ -94,8 +94,8 @@ def pack(folder: Path) -> bytes:
 def unpack(data: bytes, folder: Path) -> None:
     """Inverse of `pack`. RAISES (T041): other bytes, or a name outside the folder."""
     try:
-        files = dict(srsly.msgpack_loads(data))
-    except (ValueError, TypeError) as err:
+        files = {k: bytes(v) for k, v in srsly.msgpack_loads(data).items()}
+    except (ValueError, TypeError, AttributeError) as err:
         raise error(Errors.T041, path="the bytes", reason=str(err)) from err
     for name, content in files.items():
         path = folder / name

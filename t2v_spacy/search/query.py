@@ -72,7 +72,8 @@ def read_query(
     elif isinstance(query, Doc):
         found = _from_doc(query)
     else:
-        found = Query(_checked(np.asarray(query, dtype=np.float32).squeeze()))
+        vector = np.asarray(query, dtype=np.float32)
+        found = Query(_checked(vector[0] if vector.shape[:-1] == (1,) else vector))
     _check_width(found.vector, index.meta)
     bare = not found.sections or (free_text and _BARE.issuperset(found.sections))
     return _limit(found, parts, bare) if parts else found

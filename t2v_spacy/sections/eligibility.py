@@ -235,15 +235,14 @@ class _Splitter:
     def _cut(self, start: int, end: int) -> None:
         """Split the last item, of which start..end is the newest line, where further
         items are glued to it."""
-        for at in [*self._cuts(start, end)]:
+        cuts = [*self._cuts(start, end), end]
+        for at, stop in zip(cuts, cuts[1:], strict=False):
             last, level = self.items[-1], self.levels[-1] if self.levels else None
-            piece = self.view[at:end]
-            mark = self._mark(piece.lstrip(" "))
-            skip = len(piece) - len(piece.lstrip(" ")) + (mark[3] if mark else 0)
+            piece = self.view[at:stop].rstrip(" ")
             last.end = last.start + len(self.view[last.start : at].rstrip(" "))
+            _, style, value, skip = self._mark(piece) or (0, _PLAIN, 0, _indent(piece))
             indent = level.indent if level else 0
-            _, style, value, _ = mark or (0, _PLAIN, 0, 0)
-            self._add(at + skip, end, indent, style, value)
+            self._add(at + skip, at + len(piece), indent, style, value)
 
     def _cuts(self, start: int, end: int) -> Iterator[int]:
         if isinstance(self.glue, re.Pattern):
@@ -316,8 +315,8 @@ class _Splitter:
             if glued and (self.before if line[at].isdigit() else not fresh):
                 return None
             inner = MARK.match(line, at)
-            if inner and inner["number"] and inner.end() < len(line):
-                at = inner.end()
+            if inner and inner["number"] and line[inner.end("number")] in ".)\0":
+                at = inner.end() if inner.end() < len(line) else at
             return indent, ("bullet", bullet), 0, at
         if match["number"]:
             value = int(match["number"])

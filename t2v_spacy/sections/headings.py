@@ -84,7 +84,8 @@ STRONG_HEADINGS: dict[str, str] = {
         "endpoint classification"
     ),
     "other": (
-        "official title; acronym; study overview; study details; record history; "
+        "official title; acronym; clinicaltrials.gov id *; last update "
+        "posted *; study overview; study details; record history; "
         "other study id numbers; study id numbers; secondary ids; org study id; nct "
         "number; nct id; clinicaltrials.gov id; clinicaltrials.gov identifier; "
         "eudract number; protocol number; protocol no; study number; lead sponsor; "
@@ -128,7 +129,7 @@ WEAK_HEADINGS: dict[str, str] = {
         "indications; medical condition; medical conditions; disease studied"
     ),
     "intervention": (
-        "treatment; treatments; drug; drugs; device; procedure; intervention; "
+        "treatment; treatments; intervention; "
         "interventions; study drug; study drugs; study treatment; study treatments; "
         "comparator; comparators; study medication; trial drug; arms; treatment "
         "groups; reference product; dosage and administration; treatment arms"

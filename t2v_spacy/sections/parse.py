@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from ..trial import Trial
 from .eligibility import split_eligibility
 from .headed import Section, is_headed_text, read_headed_text
-from .headings import section_heading
+from .headings import heading_key, section_heading
 from .labels import CRITERIA
 from .patterns import eligibility_heading
 from .record import free_fields, headed_fields
+from .text import is_blank
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INLINE = re.compile(r"[^:\t]{2,80}?(?=[ ]?[:\t])")
@@ -30,7 +31,7 @@ def parse_sections(text: str) -> list[Section]:
     A blank text has none. Eligibility text is divided by its own headings into
     inclusion, exclusion and (where these say nothing) eligibility sections.
     """
-    if not text or text.isspace():
+    if is_blank(text):
         return []
     if is_headed_text(text):
         found: Iterable[Section] = read_headed_text(text)
@@ -135,14 +136,17 @@ def _headings(text: str) -> Iterator[Section]:
 def _heading(words: str, inside: str) -> tuple[str, int] | None:
     """(label, length) of the heading a line starts with."""
     weak = inside not in CRITERIA
-    if len(words) <= _LONGEST_HEADING and (label := section_heading(words, weak)):
-        return label, len(words)
     match = _INLINE.match(words)
     if match and (label := section_heading(match[0], weak)):
         length = match.end()
         while length < len(words) and words[length] in " :\t*":
             length += 1
         return label, length
+    if len(words) <= _LONGEST_HEADING:
+        if label := section_heading(words, weak):
+            return label, len(words)
+        if inside == "eligibility" and heading_key(words) == "description":
+            return inside, len(words)
     if weak and (found := eligibility_heading(words, marked=True)) and found[0]:
         kind, length = found
         return ("eligibility" if kind == "unspecified" else str(kind)), length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..trial import Arm, Design, Enrollment, Intervention, Outcome
@@ -27,21 +27,19 @@ from .text import clean_line, clean_text
 _ROLES = ("primary", "secondary", "other")
 _TIME_FRAME = re.compile(r"\[?\s*Time Frame\s*:\s*(.*?)\]?\s*$", re.IGNORECASE)
 _ARM = re.compile(
-    r"(?:experimental|(?:active |placebo |sham )?comparator|no intervention|other)\b[^:]*:",
+    r"(?:experimental|(?:(?:active|placebo|sham) )?comparator|no intervention|other)"
+    r"\b[^:]*:",
     re.IGNORECASE,
 )
 # Cells of the registry's tables that are names of columns.
+_OUTCOME_COLUMNS = ("outcome measure", "measure description", "time frame")
 _COLUMNS = frozenset(
-    ("participant group/arm", "participant group / arm", "arms", "outcome measure")
-    + ("measure description", "time frame", "assigned interventions", "phase")
-    + (
-        "intervention/treatment",
-        "intervention / treatment",
-        "intervention/treatment phase",
-    )
+    (*_OUTCOME_COLUMNS, "arms", "phase", "assigned interventions")
+    + ("participant group/arm", "participant group / arm")
+    + ("intervention/treatment", "intervention / treatment")
 )
 _AGE_WORDS = re.compile(r"\d+(?:\.\d+)?\s*(?:year|month|week|day|hour|minute)s?", re.I)
-_NO_LIMIT = re.compile(r"and (?:older|over|above)|or older|≥|>=", re.IGNORECASE)
+_KIND_OF_COUNT = re.compile(r"actual|estimated")
 _ONLY_UPPER = re.compile(r"^\s*(?:up to|child|≤|<=)", re.IGNORECASE)
 
 
@@ -84,9 +82,10 @@ def free_fields(text: str, sections: list[Section]) -> dict[str, Any]:
     bodies: dict[str, list[tuple[str, str]]] = {}
     for section in sections:
         if body := clean_text(section.body(text)):
-            bodies.setdefault(section.label, []).append(
-                (heading_key(section.heading), body)
-            )
+            key = heading_key(section.heading)
+            if key == "enrollment":
+                key = " ".join([*_KIND_OF_COUNT.findall(section.heading.lower()), key])
+            bodies.setdefault(section.label, []).append((key, body))
 
     def prose(label: str) -> str | None:
         return "\n\n".join(body for _, body in bodies.get(label, ())) or None
@@ -124,7 +123,8 @@ def _interventions(bodies: Iterable[tuple[str, str]]) -> tuple[Intervention, ...
     """Names with a type ("Drug: X") where there are any, else all names."""
     found = [n for _, body in bodies for n in _names(body) if not _ARM.match(n)]
     typed = [(kind, name) for kind, name in map(split_type, found) if kind]
-    pairs = typed or [(None, name) for name in found]
+    pairs: list[tuple[str | None, str]] = [*typed]
+    pairs = pairs or [(None, name) for name in found]
     return tuple(Intervention(name, kind) for kind, name in dict.fromkeys(pairs))
 
 
@@ -132,14 +132,25 @@ def _outcomes(bodies: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
     outcomes = []
     for heading, body in bodies:
         role = next((r for r in ("secondary", "other") if r in heading), "primary")
-        if "explor" in heading:
-            role = "other"
-        for name in _names(body):
-            frame = _TIME_FRAME.search(name)
-            measure = name[: frame.start()].strip() if frame else name
-            if measure:
-                outcomes.append(Outcome(measure, role, frame[1] if frame else None))
+        role = "other" if "explor" in heading else role
+        for name, frame in _measures(body):
+            outcomes.append(Outcome(name, role, frame or None))
     return tuple(outcomes)
+
+
+def _measures(body: str) -> Iterator[tuple[str, str]]:
+    """(measure, time frame) of an outcome list; the registry's table has three cells
+    a row, each in a line of its own when it was pasted."""
+    cells = _names(body)
+    table = all(column in body.lower() for column in _OUTCOME_COLUMNS)
+    if table and len(cells) % 3 == 0:
+        yield from zip(cells[::3], cells[2::3], strict=True)
+        return
+    for cell in cells:
+        found = _TIME_FRAME.search(cell)
+        name = cell[: found.start()].strip() if found else cell
+        if name:
+            yield name, found[1].strip() if found else ""
 
 
 def _criteria(text: str, sections: Iterable[Section]) -> str | None:
@@ -165,11 +176,13 @@ def _facts(lines: dict[str, str]) -> dict[str, Any]:
     def first(*keys: str) -> str | None:
         return next((lines[key] for key in keys if key in lines), None)
 
+    model = first("intervention model", "interventional model")
+    planned = first("planned enrollment", "estimated enrollment", "target sample size")
+    actual = first("actual enrollment")
+    count = actual or planned or first("enrollment")
     design = Design(
         allocation=constant(first("allocation")),
-        intervention_model=constant(
-            first("intervention model", "interventional model")
-        ),
+        intervention_model=constant(model),
         observational_model=constant(first("observational model")),
         time_perspective=constant(first("time perspective")),
         masking=constant(first("masking")),
@@ -177,9 +190,8 @@ def _facts(lines: dict[str, str]) -> dict[str, Any]:
     )
     ages = first("ages eligible for study", "age limits", "ages", "age") or ""
     low, high = _ages(ages)
-    count = parse_count(
-        first("planned enrollment", "enrollment", "estimated enrollment")
-    )
+    people = parse_count((count or "").split(" ")[0] or None)
+    kind = True if actual else False if planned else None
     sex = first("sexes eligible for study", "sex/gender", "sex", "gender")
     healthy = first("accepts healthy volunteers", "healthy volunteers")
     return {
@@ -190,7 +202,7 @@ def _facts(lines: dict[str, str]) -> dict[str, Any]:
         "min_age": parse_age(first("minimum age")) if first("minimum age") else low,
         "max_age": parse_age(first("maximum age")) if first("maximum age") else high,
         "healthy_volunteers": parse_bool(healthy),
-        "enrollment": None if count is None else Enrollment(count),
+        "enrollment": None if people is None else Enrollment(people, kind),
     }
 
 

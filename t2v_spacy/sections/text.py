@@ -12,6 +12,7 @@ _ODD_SPACE = re.compile(
     "[\u0085\u00a0\u00ad\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
 )
 _ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_INK = re.compile(rf"[^\s{_ZERO_WIDTH}]")
 _BREAKS = "\u0085\u2028\u2029"
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!~^|=&$%@'\",/:;?])")
@@ -29,6 +30,11 @@ def unescape_entities(text: str) -> str:
 def odd_space(char: str) -> str:
     """What stands for an unusual blank: nothing, a line break or a blank."""
     return "" if char in _ZERO_WIDTH else "\n" if char in _BREAKS else " "
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to read: only white space and zero-width characters."""
+    return _INK.search(text) is None
 
 
 def clean_text(text: str | None) -> str | None:
@@ -147,11 +153,11 @@ def restore_breaks(text: str) -> str:
     return _TILDE.sub("\n", text)
 
 
-# A blank or an operator before the sign, or digits around it, speak for a number;
-# doubled signs, a colon before, a list mark or a heading after, for a line break.
+# A bracket or a blank before the sign, or digits around it, speak for a number; doubled
+# signs, a colon before, a list mark or a heading after, speak for a line break.
 _TILDE = re.compile(
     r"~(?=~)|(?<=~)~|(?<=[:\n])~|^~|~$|"
-    r"~(?=[ ]*(?:[-*•▪●○·–][ ]|\(?\d{1,2}[.)][ ]|(?i:(?:key[ ]|main[ ])?"
+    r"(?<![(\[=±])~(?=[ ]*(?:[-*•▪●○·–][ ]|\(?\d{1,2}[.)][ ]|(?i:(?:key[ ]|main[ ])?"
     r"(?:in|ex)clusion\b)))|"
-    r"(?<=[^\s\d(<>=\[/±≤≥~])~|(?<=\d)~(?=[^\d])|(?<=[ ])~(?=[A-Z])"
+    r"(?<=[^\s\d(=\[±~])~|(?<=\d)~(?=[^\d\s])|(?<=[ ])~(?=[A-Z])"
 )

@@ -119,9 +119,9 @@ def test_empty_titles_are_kept_in_order(tmp_path):
 
 def test_hard_wrapped_lines_are_joined(tmp_path):
     lines = [
-        "People who sleep badly in a hospital ward because of the noise that other people",
-        "make at night are given a cup of warm milk, and the hours that they sleep in the",
-        "week after are counted.",
+        "People who sleep badly in a hospital ward because of the noise that others",
+        "make at night are given a cup of warm milk, and the hours that they sleep in",
+        "the week after are counted.",
         "",
         "A second part.",
     ]
@@ -176,6 +176,20 @@ def test_memory_stays_flat(tmp_path):
     trials = read_trials(path, report=report)
     assert next(trials) == READ
     assert (report.read, report.refused) == (1, [])
+
+
+def test_case_dates(tmp_path, t2v_data):
+    path = t2v_data / "cases" / "c06_dates.tsv"
+    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()[1:]]
+    records = [{**FLAT, "start_date": raw} for raw, _, _ in rows]
+    trials = read(tmp_path, *records)
+    for trial, (raw, iso, precision) in zip(trials, rows, strict=True):
+        date = trial.start_date
+        if precision == "missing":
+            assert date is None
+        else:
+            assert (date.value, date.precision) == (iso, precision)
+            assert date.raw == (raw if precision == "invalid" else None)
 
 
 def test_sample_records(t2v_data):

@@ -1,0 +1,218 @@
+"""Find the names of a knowledge base in a text, all in one pass over its words.
+
+Every run of up to MAX_WORDS words is looked up at once: the hash of a run comes from
+prefix sums over the bytes of the folded text, so nothing is done per run in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from .normalise import Word
+
+MAX_WORDS = 8
+MAX_LENGTH = 80
+_CHUNK = 20_000
+_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_CODES = numpy.random.RandomState(20).randint(1, 1 << 62, 256, dtype="uint64")
+_BLANK, _LINE = 32, 10
+
+
+class Run(NamedTuple):
+    """words[first:last] of a text spell a name; name is the folded one."""
+
+    first: int
+    last: int
+    name: str
+
+
+class NameMatcher:
+    """The names of a base as sorted hashes: 8 bytes a name.
+
+    names (Iterable[str]): Folded names. Those of more than MAX_WORDS words or
+        MAX_LENGTH characters are left out: nobody writes them in running text.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        chunks = [_hash_names(chunk) for chunk in _chunks(names)]
+        empty = numpy.zeros(0, dtype="uint64")
+        self._hashes = numpy.unique(numpy.concatenate([empty, *chunks]))
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def find(self, words: Sequence[Word], segments: Sequence[int]) -> list[Run]:
+        """Runs of words whose hash is that of a name; the longest come first, then by
+        place. The caller looks each up, which also weeds out the chance equal hash.
+
+        words (Sequence[Word]): Words of a text, in order.
+        segments (Sequence[int]): One number a word; a run stays within one number.
+        """
+        if not words:
+            return []
+        text = " ".join(word.folded for word in words)
+        sizes = numpy.fromiter((len(word.folded) for word in words), "int64", len(words))
+        ends = numpy.cumsum(sizes + 1) - 1
+        hashes = _Hashes(text.encode("ascii"))
+        parts = numpy.asarray(segments)
+        found: list[Run] = []
+        for n in range(min(MAX_WORDS, len(words)), 0, -1):
+            starts, stops = (ends - sizes)[: len(words) - n + 1], ends[n - 1 :]
+            whole = parts[: len(starts)] == parts[n - 1 :]
+            known = whole & self._contains(hashes.of(starts, stops))
+            found += [
+                Run(int(i), int(i) + n, text[starts[i] : stops[i]])
+                for i in numpy.flatnonzero(known)
+            ]
+        return found
+
+    def _contains(self, hashes: NDArray[numpy.uint64]) -> NDArray[numpy.bool_]:
+        if not len(self._hashes):
+            return numpy.zeros(len(hashes), dtype=bool)
+        at = numpy.searchsorted(self._hashes, hashes)
+        return self._hashes[numpy.minimum(at, len(self._hashes) - 1)] == hashes
+
+
+class SpellingMatcher:
+    """Names that differ from a word or words by one letter.
+
+    One changed letter leaves the first or the last half of a name as it is, so names are
+    found by the hashes of their halves and then compared. Names of fewer than
+    `min_length` letters, or with a digit, are not taken: there one letter is another
+    thing.
+    """
+
+    def __init__(self, names: Iterable[str], min_length: int = 8) -> None:
+        self.min_length = min_length
+        kept = [name for name in names if self._is_fit(name)]
+        self._names = "\n".join(kept).encode("ascii")
+        sizes = numpy.fromiter(map(len, kept), "int64", len(kept))
+        self._ends = (numpy.cumsum(sizes + 1) - 1).astype("int32")
+        keys = [
+            _half_keys("\n".join(kept[i : i + _CHUNK]).encode("ascii"))
+            for i in range(0, len(kept), _CHUNK)
+        ]
+        empty = numpy.zeros((2, 0), dtype="uint64")
+        both = numpy.concatenate([empty, *keys], axis=1)
+        self._orders = [numpy.argsort(key).astype("int32") for key in both]
+        self._keys = [key[o] for key, o in zip(both, self._orders, strict=True)]
+
+    def find(self, name: str) -> list[str]:
+        """Names at one edit (a letter more, less, other, or two swapped), in order of
+        the alphabet. The first letter must agree."""
+        if not self._is_fit(name):
+            return []
+        found = set()
+        text = name.encode("ascii")
+        hashes = _Hashes(text)
+        for length in (len(text) - 1, len(text), len(text) + 1):
+            half = length // 2
+            for side, (start, end) in enumerate(
+                ((0, half), (len(text) - (length - half), len(text)))
+            ):
+                key = hashes.of(numpy.array([start]), numpy.array([end]))
+                key ^= numpy.uint64(length)
+                found.update(self._at(side, key[0]))
+        return sorted(f for f in found if f[0] == name[0] and is_one_edit(f, name))
+
+    def _at(self, side: int, key: numpy.uint64) -> Iterator[str]:
+        keys, order = self._keys[side], self._orders[side]
+        first = numpy.searchsorted(keys, key)
+        for i in range(int(first), int(numpy.searchsorted(keys, key, "right"))):
+            number = int(order[i])
+            start = int(self._ends[number - 1]) + 1 if number else 0
+            yield self._names[start : int(self._ends[number])].decode("ascii")
+
+    def _is_fit(self, name: str) -> bool:
+        return self.min_length <= len(name) <= MAX_LENGTH and not any(
+            char.isdigit() for char in name
+        )
+
+
+def is_one_edit(one: str, other: str) -> bool:
+    """Whether two strings differ by exactly one letter, or by two swapped ones."""
+    if one == other or abs(len(one) - len(other)) > 1:
+        return False
+    i = 0
+    while i < min(len(one), len(other)) and one[i] == other[i]:
+        i += 1
+    if len(one) == len(other):
+        swapped = one[i : i + 2] == other[i : i + 2][::-1]
+        return one[i + 1 :] == other[i + 1 :] or (
+            swapped and one[i + 2 :] == other[i + 2 :]
+        )
+    short, long = sorted((one, other), key=len)
+    return short[i:] == long[i + 1 :]
+
+
+def pick(runs: Iterable[Run], accept: Callable[[str], bool]) -> list[Run]:
+    """Runs that do not overlap, in order of place; the longest accepted ones win."""
+    taken: set[int] = set()
+    kept = []
+    for run in runs:
+        places = range(run.first, run.last)
+        if taken.isdisjoint(places) and accept(run.name):
+            taken.update(places)
+            kept.append(run)
+    return sorted(kept)
+
+
+class _Hashes:
+    """Hashes of parts of a text: sum of code(byte) * BASE**place, moved to place 0."""
+
+    def __init__(self, text: bytes) -> None:
+        codes = _CODES[numpy.frombuffer(text, dtype="uint8")]
+        self._sums = numpy.zeros(len(text) + 1, dtype="uint64")
+        numpy.cumsum(codes * _powers(_BASE, len(text)), out=self._sums[1:])
+        self._inverse = _powers(_INVERSE, len(text) + 1)
+
+    def of(self, starts: NDArray, ends: NDArray) -> NDArray[numpy.uint64]:
+        hashes = (self._sums[ends] - self._sums[starts]) * self._inverse[starts]
+        return hashes ^ (hashes >> numpy.uint64(29))
+
+
+_POWERS: dict[int, NDArray[numpy.uint64]] = {}
+
+
+def _powers(base: int, size: int) -> NDArray[numpy.uint64]:
+    """base**0 … base**(size - 1), modulo 2**64; kept, as every text needs them."""
+    powers = _POWERS.get(base)
+    if powers is None or len(powers) < size:
+        powers = numpy.full(max(size, 1 << 15), base, dtype="uint64")
+        powers[0] = 1
+        _POWERS[base] = powers = numpy.cumprod(powers, dtype="uint64")
+    return powers[:size]
+
+
+def _chunks(names: Iterable[str]) -> Iterator[bytes]:
+    fit = (n for n in names if len(n) <= MAX_LENGTH and n.count(" ") < MAX_WORDS)
+    while chunk := list(islice(fit, _CHUNK)):
+        yield "\n".join(chunk).encode("ascii")
+
+
+def _bounds(text: bytes) -> tuple[NDArray, NDArray]:
+    """Starts and ends of the lines of a text."""
+    ends = numpy.flatnonzero(numpy.frombuffer(text, dtype="uint8") == _LINE)
+    ends = numpy.append(ends, len(text))
+    return numpy.concatenate([[0], ends[:-1] + 1]), ends
+
+
+def _hash_names(text: bytes) -> NDArray[numpy.uint64]:
+    starts, ends = _bounds(text)
+    return _Hashes(text).of(starts, ends)
+
+
+def _half_keys(text: bytes) -> NDArray[numpy.uint64]:
+    """(2, n) keys of the first and the last halves, each with the length of the name."""
+    starts, ends = _bounds(text)
+    hashes, length = _Hashes(text), (ends - starts)
+    half = length // 2
+    lengths = length.astype("uint64")
+    first = hashes.of(starts, starts + half) ^ lengths
+    return numpy.stack([first, hashes.of(starts + half, ends) ^ lengths])
