@@ -21,8 +21,9 @@ from spacy.tokens import Doc, Span
 
 from t2v_spacy import Trial, make_trial_doc, read_trials
 from t2v_spacy.ml.backbone import find_backbone
-from t2v_spacy.ml.bucketed_transformer import build_bucketed_transformer, make_windows
+from t2v_spacy.ml.bucketed_transformer import build_bucketed_transformer
 from t2v_spacy.ml.span_getters import section_spans
+from t2v_spacy.ml.windows import Windows, make_windows
 
 
 def main(
@@ -33,7 +34,8 @@ def main(
     int8: Annotated[bool, typer.Option(help="Measure ONNX int8 too.")] = True,
 ) -> None:
     """Print documents a second of each way, interleaved over the rounds."""
-    records = [t for t in islice(read_trials(trials), 20 * n) if t.eligibility and t.title][:n]  # fmt: skip
+    whole = (t for t in read_trials(trials) if t.eligibility and t.title)
+    records = list(islice(whole, n))
     systems: dict[str, Callable[[], object]] = {}
     found: dict[str, np.ndarray] = {}
     for precision in ("float32", "bf16", *(["int8"] if int8 else [])):
@@ -43,9 +45,8 @@ def main(
             found[name] = run_pipeline(nlp, records)
 
         systems[f"t2v {precision}"] = encode
-    windows = make_windows(
-        nlp.get_pipe("transformer").model, [parse(nlp, t) for t in records]
-    )
+    model = nlp.get_pipe("transformer").model
+    windows = windows_of(model, [parse(nlp, t) for t in records])
     hf_model = load(backbone)
     systems["bare loop, each sequence once"] = lambda: bare_loop(hf_model, windows.ids)
     every = [windows.ids[i] for i in windows.sequence]
@@ -72,7 +73,9 @@ def print_table(best, found, windows, n) -> None:  # type: ignore[no-untyped-def
     typer.echo("| system | seconds | trials/s | time relative to t2v float32 |")
     typer.echo("|---|---|---|---|")
     for name, seconds in best.items():
-        typer.echo(f"| {name} | {seconds:.1f} | {n / seconds:.1f} | {seconds / ours:.2f} |")
+        typer.echo(
+            f"| {name} | {seconds:.1f} | {n / seconds:.1f} | {seconds / ours:.2f} |"
+        )
     typer.echo("\n| precision | mean cosine to float32 | least |\n|---|---|---|")
     for name, vectors in found.items():
         cosine = (vectors * found["float32"]).sum(axis=1)
@@ -116,15 +119,22 @@ def make_theirs(backbone: str) -> spacy.Language:
 
 def windows_as_spans(cutter, doc: Doc) -> list[Span]:  # type: ignore[no-untyped-def]
     """The windows of one Doc as spans, so that both encode the same text."""
-    windows = make_windows(cutter, [doc])
+    windows = windows_of(cutter, [doc])
     spans = []
     for _, text, rows in windows.texts:
         for row in range(rows.start, rows.stop):
             offsets = windows.offsets[windows.sequence[row]]
             real = offsets[offsets[:, 1] > offsets[:, 0]]
             first, last = text.doc_offsets(np.array([real[0, 0], real[-1, 1] - 1]))
-            spans.append(doc.char_span(int(first), int(last) + 1, alignment_mode="expand"))
+            spans.append(
+                doc.char_span(int(first), int(last) + 1, alignment_mode="expand")
+            )
     return spans or [doc[:]]
+
+
+def windows_of(model, docs: list[Doc]) -> Windows:  # type: ignore[no-untyped-def]
+    spans = model.attrs["get_spans"](docs)
+    return make_windows(model.tokenizer, spans, model.attrs["settings"])
 
 
 def parse(nlp: spacy.Language, trial: Trial) -> Doc:
@@ -152,7 +162,9 @@ def bare_loop(model, ids: list[list[int]], max_tokens: int = 4096) -> None:  # t
             start += len(batch)
             longest = len(batch[0])
             rows = torch.tensor([row + [0] * (longest - len(row)) for row in batch])
-            mask = torch.tensor([[1] * len(r) + [0] * (longest - len(r)) for r in batch])
+            mask = torch.tensor(
+                [[1] * len(r) + [0] * (longest - len(r)) for r in batch]
+            )
             hidden = model(input_ids=rows, attention_mask=mask).last_hidden_state
             (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
 

@@ -19,7 +19,11 @@ def main(sample: Path, out: Path, at_least: int = 240) -> None:
     counts = {
         "trials": len(trials),
         "areas": len({trial.nct_id[:7] for trial in trials}),
-        "words": {"least": min(words), "most": max(words), "mean": sum(words) // len(words)},
+        "words": {
+            "least": min(words),
+            "most": max(words),
+            "mean": sum(words) // len(words),
+        },
         "status": dict(Counter(trial.status for trial in trials)),
         "phases": dict(Counter("/".join(sorted(t.phases)) or "none" for t in trials)),
         "report": report.to_dict(),

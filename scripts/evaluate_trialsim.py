@@ -32,7 +32,9 @@ def main(
 ) -> None:
     """Print nDCG@5 and MAP of grade 2 with 95 % intervals over the queries."""
     queries = srsly.read_json(labels)
-    wanted = {q["query"] for q in queries} | {c for q in queries for c in q["candidates"]}
+    wanted = {q["query"] for q in queries} | {
+        c for q in queries for c in q["candidates"]
+    }
     nlp = load_pipeline(model, precision)
     vectors = encode(nlp, [t for t in read_trials(trials) if t.nct_id in wanted])
     rng = np.random.default_rng(seed)
@@ -40,16 +42,19 @@ def main(
     for query in queries:
         pairs = [
             (float(vectors[query["query"]] @ vectors[candidate]), grade)
-            for candidate, grade in zip(query["candidates"], query["grades"], strict=True)
+            for candidate, grade in zip(
+                query["candidates"], query["grades"], strict=True
+            )
             if query["query"] in vectors and candidate in vectors
         ]
         skipped += len(query["candidates"]) - len(pairs)
         ranked = rank(*zip(*pairs, strict=True), rng)
         ndcgs.append(ndcg(ranked, 5))
         precisions.append(average_precision(ranked, 2))
+    settings = nlp.get_pipe("transformer").model.attrs["settings"]
     lines = [
-        f"Model {model}, precision {nlp.get_pipe('transformer').model.attrs['settings']['precision']}, "
-        f"{len(queries)} queries, {len(vectors)} of {len(wanted)} trials encoded, "
+        f"Model {model}, precision {settings['precision']}, {len(queries)} queries, "
+        f"{len(vectors)} of {len(wanted)} trials encoded, "
         f"{skipped} candidates without a vector",
         "",
         "| measure | value | 95 % interval | queries without a relevant candidate |",

@@ -25,7 +25,8 @@ def main(model: Path, out: Path, name: str = "trial2vec") -> None:
         staged = Path(folder) / "model"
         shutil.copytree(model, staged)
         write_meta(staged / "meta.json")
-        run("-m", "spacy", "package", staged, folder, "--name", name, "--version", __version__, "--build", "wheel", "--force")  # fmt: skip
+        settings = ["--name", name, "--version", __version__, "--build", "wheel"]
+        run("-m", "spacy", "package", staged, folder, *settings, "--force")
         run("-m", "build", "--wheel", "--outdir", folder, ".")
         for wheel in sorted(Path(folder).rglob("*.whl")):
             shutil.move(wheel, out / wheel.name)
@@ -39,11 +40,11 @@ def main(model: Path, out: Path, name: str = "trial2vec") -> None:
 
 
 def write_meta(path: Path) -> None:
-    """Say in the package what it is, whose weights it holds, and under which licence."""
+    """Say in the package what it is and whose weights it holds."""
     meta = srsly.read_json(path)
     meta.update(
-        description="Clinical-trial documents to vectors: sections, trial and section "
-        "vectors (Trial2Vec architecture on all-MiniLM-L6-v2, not yet trained further).",
+        description="Clinical-trial documents to trial and section vectors "
+        "(Trial2Vec architecture on all-MiniLM-L6-v2, not trained further).",
         author="The t2v_spacy founders",
         license="MIT",
         sources=[

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 
 
-class Precision(str, Enum):
+class Precision(StrEnum):
     auto = "auto"
     float32 = "float32"
     bf16 = "bf16"

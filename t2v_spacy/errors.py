@@ -1,4 +1,4 @@
-"""Messages with codes. Every message names the cause and the setting or command to change."""
+"""Messages with codes. Each names the cause and the setting or command to change."""
 
 from __future__ import annotations
 
@@ -86,7 +86,10 @@ class Errors:
         "pipeline or the path of one with --model.",
     )
     # index
-    T040 = ("T040", "{path} is not a trial index: {reason}. Build one with `t2v index`.")
+    T040 = (
+        "T040",
+        "{path} is not a trial index: {reason}. Build one with `t2v index`.",
+    )
     T041 = (
         "T041",
         "The index in {path} is damaged: {reason}. Build it again with `t2v index`.",

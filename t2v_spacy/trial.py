@@ -238,16 +238,22 @@ def _plain(value: Any) -> Any:
 def _sections(trial: Trial) -> list[tuple[str, str]]:
     outcomes: dict[str, list[str]] = {"primary": [], "secondary": [], "other": []}
     for outcome in trial.outcomes:
-        outcomes[outcome.role].append(
-            outcome_line(outcome.measure, outcome.time_frame)
-        )
+        outcomes[outcome.role].append(outcome_line(outcome.measure, outcome.time_frame))
     parts = [
         ("Title", trial.title),
         ("Official Title", trial.official_title),
         ("Acronym", trial.acronym),
         ("Conditions", bullets(list(trial.conditions))),
         ("Keywords", bullets(list(trial.keywords))),
-        ("Interventions", bullets([intervention_line(i.name, i.type, i.other_names) for i in trial.interventions])),
+        (
+            "Interventions",
+            bullets(
+                [
+                    intervention_line(i.name, i.type, i.other_names)
+                    for i in trial.interventions
+                ]
+            ),
+        ),
         ("Arms", bullets([arm.label for arm in trial.arms])),
         ("Primary Outcomes", bullets(outcomes["primary"])),
         ("Secondary Outcomes", bullets(outcomes["secondary"])),

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+
 @dataclass(frozen=True)
 class PartialDate:
     """A date that knows how exact it is.
@@ -71,7 +72,21 @@ _MISSING = frozenset(("", "n/a", "na", "n\\a", "nan", "none", "null", "-"))
 _MONTHS = {
     name: number
     for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
+        [
+            "jan",
+            "feb",
+            "mar",
+            "apr",
+            "may",
+            "jun",
+            "jul",
+            "aug",
+            "sep",
+            "oct",
+            "nov",
+            "dec",
+        ],
+        start=1,
     )
 }
 _LENGTH = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -134,7 +149,7 @@ def parse_status(raw: str | None) -> str | None:
 
 
 def outcome_label(status: str | None) -> str | None:
-    """"TERMINATED", "COMPLETED", or None where the status says nothing of the end."""
+    """ "TERMINATED", "COMPLETED", or None where the status says nothing of the end."""
     return STATUS_LABELS.get(status or "")
 
 
@@ -179,7 +194,9 @@ def _read_date(text: str) -> tuple[str, str]:
     if match := _ISO.fullmatch(text):
         return _date(match[1], match[2], match[3])
     if match := _MONTH_FIRST.fullmatch(text):
-        return _date(match[4], _MONTHS.get(match[1][:3].lower(), 0), match[2] or match[3])
+        return _date(
+            match[4], _MONTHS.get(match[1][:3].lower(), 0), match[2] or match[3]
+        )
     if match := _DAY_FIRST.fullmatch(text):
         return _date(match[3], _MONTHS.get(match[2][:3].lower(), 0), match[1])
     if match := _NUMERIC.fullmatch(text):
@@ -192,9 +209,7 @@ def _read_date(text: str) -> tuple[str, str]:
     return "", "invalid"
 
 
-def _date(
-    year: str, month: str | int | None, day: str | int | None
-) -> tuple[str, str]:
+def _date(year: str, month: str | int | None, day: str | int | None) -> tuple[str, str]:
     if month is None:
         return year, "year"
     month = int(month)
@@ -219,7 +234,7 @@ def parse_age(raw: str | None) -> float | None:
 
 
 def parse_sex(raw: str | None) -> str | None:
-    """"ALL", "FEMALE" or "MALE"."""
+    """ "ALL", "FEMALE" or "MALE"."""
     value = constant(raw)
     return "ALL" if value == "BOTH" else value
 
@@ -247,7 +262,7 @@ def parse_study_type(raw: str | None) -> str | None:
 
 
 def split_type(name: str) -> tuple[str | None, str]:
-    """"Drug: Tablet A" -> ("DRUG", "Tablet A"); "Ratio 1:1 kit" keeps its colon."""
+    """ "Drug: Tablet A" -> ("DRUG", "Tablet A"); "Ratio 1:1 kit" keeps its colon."""
     match = _TYPE_PREFIX.match(name)
     if match and (kind := constant(match[1])) in INTERVENTION_TYPES:
         return kind, name[match.end() :]

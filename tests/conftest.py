@@ -10,8 +10,13 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 from t2v_spacy.trial import Intervention, Outcome, Trial  # noqa: E402
+
+
+settings.register_profile("t2v", deadline=None, derandomize=True)
+settings.load_profile("t2v")
 
 
 @pytest.fixture(scope="session")

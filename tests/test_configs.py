@@ -14,7 +14,10 @@ CONFIGS = sorted((Path(__file__).parent.parent / "configs").rglob("*.cfg"))
 def test_each_config_is_filled(path, tmp_path):
     out = tmp_path / "filled.cfg"
     fill_config(out, path, silent=True)
-    assert out.read_text(encoding="utf8").strip() == path.read_text(encoding="utf8").strip()
+    assert (
+        out.read_text(encoding="utf8").strip()
+        == path.read_text(encoding="utf8").strip()
+    )
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

@@ -79,5 +79,7 @@ def test_importing_the_package_is_light():
 
 def test_no_requirement_names_a_model():
     """Model names on package indexes are squatted; ours is only built, never asked."""
-    wanted = PROJECT["dependencies"] + sum(PROJECT["optional-dependencies"].values(), [])
+    wanted = PROJECT["dependencies"] + sum(
+        PROJECT["optional-dependencies"].values(), []
+    )
     assert not [w for w in wanted if w.startswith(("en_", "en-"))]

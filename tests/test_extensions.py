@@ -11,7 +11,7 @@ import spacy
 from spacy.tokens import Doc, DocBin, Span
 
 from t2v_spacy import extensions
-from t2v_spacy.doc import make_trial_doc, section_text, set_sections
+from t2v_spacy.doc import make_trial_doc, set_sections
 from t2v_spacy.extensions import DOC_EXTENSIONS, SPAN_EXTENSIONS, install_extensions
 from t2v_spacy.sections.parse import parse_sections
 from t2v_spacy.trial import Intervention, Trial
@@ -123,7 +123,7 @@ def test_similarity(nlp):
     assert one._.trial_similarity(none) == none._.trial_similarity(one) == 0.0
 
 
-# --- sections on a Doc ------------------------------------------------------------------
+# --- sections on a Doc ----------------------------------------------------------------
 
 
 def test_sections_of_a_record(doc):
@@ -159,15 +159,6 @@ def test_section_without_body(nlp):
     set_sections(doc, parse_sections(text))
     first = doc.spans["sections"][0]
     assert not first._.body.text.strip()
-    assert section_text(first) == ""
-
-
-def test_text_for_an_encoder(doc):
-    texts = {span.label_: section_text(span) for span in doc.spans["sections"]}
-    assert texts["title"] == "Tablet A in gout"
-    assert texts["condition"] == "Gout, Pain, acute"
-    assert texts["intervention"] == "Tablet A, A-1, Diet"
-    assert texts["inclusion"] == "Adults"
 
 
 def test_record_without_text(nlp):

@@ -31,15 +31,15 @@ class Strings:
         self.blob = blob
         marks = np.flatnonzero(np.frombuffer(blob, np.uint8) == 10)
         small = np.uint32 if len(blob) < 1 << 32 else np.int64
-        self._ends = marks.astype(small)
-        self._view = memoryview(self._ends)
+        self.ends = marks.astype(small)
+        self._view = memoryview(self.ends)
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
         return cls("".join(f"{text}\n" for text in strings).encode())
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self.ends)
 
     def __getitem__(self, i: int) -> str:
         start = self._view[i - 1] + 1 if i else 0

@@ -51,7 +51,7 @@ _BEFORE_CONDITION = (
 _AFTER_CONDITION = (
     r"in remission|in relapse|nos|not otherwise specified|unspecified|recurrent|"
     r"refractory|metastatic|adult|childhood|pediatric|stage|(?:un)?resectable|"
-    r"(?:with|without|due to|following|after|secondary to|associated with|caused by|"
+    r"(?:without|due to|following|after|secondary to|associated with|caused by|"
     r"undergoing|treated with|requiring|in|among|during) .+|patients?|subjects?|"
     r"prevention|prophylaxis|diagnosis|treatment|recurrence|(?:mild|moderate|severe|"
     r"acute|chronic|active)(?:\s*(?:/|-|or|and|to|–)+\s*(?:mild|moderate|severe))*|"
@@ -129,7 +129,7 @@ _SPLIT = re.compile(
     r"in combination with|associated with|added to|then)\s)\s*",
     re.I,
 )
-PLACEBO = re.compile(r"\bplacebos?\b", re.I)
+CONTROL = re.compile(r"\b(?:placebos?|sham)\b", re.I)
 _MOST_STRIPS = 6
 
 

@@ -11,7 +11,6 @@ from safetensors.torch import load, save
 from spacy.tokens import Doc
 from spacy_transformers.layers import TransformerListener
 from thinc.api import ArgsKwargs, Model, PyTorchWrapper_v3, chain, torch2xp, xp2torch
-from thinc.types import Floats2d, Floats3d
 
 from ..errors import Errors, error
 from ..sections.labels import SECTION_LABELS
@@ -24,9 +23,9 @@ class TrialEncoding:
     """vectors (docs, width), sections (docs, labels, width), present (docs, labels).
     Vectors have unit length; those of absent sections and empty Docs are zero."""
 
-    vectors: Floats2d
-    sections: Floats3d
-    present: Floats2d
+    vectors: Any
+    sections: Any
+    present: Any
 
 
 def build_section_listener(
@@ -76,7 +75,6 @@ def build_trial2vec_encoder(
         deserialize_model=_deserialize,
     )
     encoder.init = _init_encoder
-    encoder.attrs["convert_outputs"] = _convert_outputs
     model: Model = chain(sections, encoder)
     model.set_ref("listener", sections.get_ref("listener"))
     model.set_ref("encoder", encoder)
@@ -84,7 +82,8 @@ def build_trial2vec_encoder(
 
 
 def _init_encoder(model: Model, X: SectionBatch | None = None, Y: Any = None) -> None:
-    module = model.shims[0]._model
+    shim: Any = model.shims[0]
+    module = shim._model
     if X is None or module.attention is not None:
         return
     width = X.vectors.shape[-1]
@@ -96,7 +95,7 @@ def _init_encoder(model: Model, X: SectionBatch | None = None, Y: Any = None) ->
             reason=f"it must divide the backbone's width {width}",
         )
     module.build(width)
-    module.to(model.shims[0].device)
+    module.to(shim.device)
 
 
 def _convert_inputs(

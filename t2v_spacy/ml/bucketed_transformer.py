@@ -11,32 +11,25 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy
 import torch
 from spacy.tokens import Doc, Span
-from spacy_transformers.data_classes import (
-    FullTransformerBatch,
-    TransformerData,
-    WordpieceBatch,
-)
+from spacy_transformers.data_classes import FullTransformerBatch, TransformerData
 from spacy_transformers.layers.transformer_model import (
     TransformerModel,
     huggingface_from_pretrained,
 )
-from thinc.api import get_torch_default_device, torch2xp, xp2torch
-from thinc.types import Ragged
+from thinc.api import get_torch_default_device, xp2torch
 from transformers.file_utils import ModelOutput
 
 from ..errors import Errors, error
-from ..sections.labels import SECTION_LABELS
 from .backbone import find_backbone
 from .buckets import make_buckets
+from .doc_data import make_wordpieces, split_by_doc
 from .precision import autocast, resolve_precision
-from .section_text import SectionText, read_section
+from .windows import Windows, make_windows, pad
 
 
 def _after_fork() -> None:
@@ -167,30 +160,12 @@ def init(model: BucketedTransformerModel, X: Any = None, Y: Any = None) -> None:
     model.attrs["set_transformer"](model, hf_model)
 
 
-@dataclass
-class Windows:
-    """The sequences of a batch. `ids` holds each different sequence once; a row is one
-    window of one section of one Doc, and `sequence[row]` says which it is."""
-
-    ids: list[list[int]]
-    offsets: list[numpy.ndarray]
-    sequence: numpy.ndarray
-    section: numpy.ndarray
-    cut: numpy.ndarray
-    doc_rows: list[slice]
-    texts: list[tuple[Span, SectionText, slice]]
-    doc_texts: list[slice]
-
-    @property
-    def lengths(self) -> numpy.ndarray:
-        return numpy.array([len(ids) for ids in self.ids], dtype="i")
-
-
 def forward(
     model: BucketedTransformerModel, docs: list[Doc], is_train: bool
 ) -> tuple[FullTransformerBatch, Callable]:
     settings = model.attrs["settings"]
-    windows = make_windows(model, docs)
+    spans = model.attrs["get_spans"](docs)
+    windows = make_windows(model.tokenizer, spans, settings)
     if not windows.ids:
         return FullTransformerBatch.empty(len(docs)), lambda d_output: docs
     states, backprop_states = encode(model, windows, is_train)
@@ -202,15 +177,14 @@ def forward(
         pieces=torch.from_numpy(lengths),
         cut=torch.from_numpy(windows.cut),
     )
-    wordpieces = make_wordpieces(model, windows)
+    keep_tokens = settings["keep_tokens"]
+    wordpieces = make_wordpieces(windows, model.tokenizer, keep_tokens)
     batch = FullTransformerBatch(
-        spans=[[doc[:]] for doc in docs],
+        spans=spans,
         wordpieces=wordpieces,
         model_output=output,
-        align=Ragged(numpy.zeros((0,), "i"), numpy.zeros((0,), "i")),
-        cached_doc_data=split_by_doc(
-            docs, windows, wordpieces, output, settings["keep_tokens"]
-        ),
+        align=TransformerData.empty().align,  # each Doc has its own
+        cached_doc_data=split_by_doc(docs, windows, wordpieces, output, keep_tokens),
     )
 
     def backprop(d_output: FullTransformerBatch) -> list[Doc]:
@@ -221,89 +195,6 @@ def forward(
         return docs
 
     return batch, backprop
-
-
-def make_windows(model: BucketedTransformerModel, docs: list[Doc]) -> Windows:
-    """Cut the sections of each Doc into sequences of wordpieces."""
-    settings = model.attrs["settings"]
-    number: dict[str, int] = {}
-    sections: list[tuple[Span, SectionText]] = []
-    counts = []
-    for spans in model.attrs["get_spans"](docs):
-        before = len(sections)
-        headings = _heading_ends(spans[0].doc) if spans else {}
-        for span in spans:
-            section = read_section(span, headings.get(span.start, 0))
-            if section.text:
-                number.setdefault(section.text, len(number))
-                sections.append((span, section))
-        counts.append(len(sections) - before)
-    if not sections:
-        none = numpy.zeros((0,), dtype="int64")
-        return Windows([], [], none, none, none, [], [], [])
-    special = model.tokenizer.num_special_tokens_to_add()
-    encoded = model.tokenizer(
-        list(number),
-        truncation=True,
-        max_length=settings["window"],
-        stride=max(0, settings["window"] - settings["stride"] - special),
-        return_overflowing_tokens=True,
-        return_offsets_mapping=settings["keep_tokens"],
-        return_attention_mask=False,
-        return_token_type_ids=False,
-    )
-    owner = numpy.asarray(encoded["overflow_to_sample_mapping"])
-    first = numpy.searchsorted(owner, numpy.arange(len(number) + 1))
-    most = settings["max_windows"] or len(owner)
-    ids = encoded["input_ids"]
-    sequence: list[int] = []
-    label: list[int] = []
-    cut: list[int] = []
-    texts: list[tuple[Span, SectionText, slice]] = []
-    doc_rows, doc_texts = [], []
-    position = 0
-    for count in counts:
-        start, first_text = len(sequence), len(texts)
-        for span, section in sections[position : position + count]:
-            i = number[section.text]
-            begin, end = int(first[i]), int(min(first[i] + most, first[i + 1]))
-            if len(ids[begin]) <= special:  # no wordpiece: only invisible characters
-                continue
-            row = len(sequence)
-            sequence.extend(range(begin, end))
-            label.extend([_LABEL_NUMBER.get(span.label_, _OTHER)] * (end - begin))
-            left_out = sum(len(ids[j]) for j in range(end, int(first[i + 1])))
-            cut.extend([left_out] + [0] * (end - begin - 1))
-            texts.append((span, section, slice(row, len(sequence))))
-        doc_rows.append(slice(start, len(sequence)))
-        doc_texts.append(slice(first_text, len(texts)))
-        position += count
-    kept, rows = numpy.unique(numpy.array(sequence, "int64"), return_inverse=True)
-    offsets = [
-        numpy.asarray(encoded["offset_mapping"][i])
-        for i in (kept if settings["keep_tokens"] else ())
-    ]
-    return Windows(
-        [ids[i] for i in kept],
-        offsets,
-        rows,
-        numpy.array(label, "int64"),
-        numpy.array(cut, "int64"),
-        doc_rows,
-        texts,
-        doc_texts,
-    )
-
-
-_LABEL_NUMBER = {label: number for number, label in enumerate(SECTION_LABELS)}
-_OTHER = _LABEL_NUMBER["other"]
-
-
-def _heading_ends(doc: Doc) -> dict[int, int]:
-    """First token of a section -> first character after its heading."""
-    if "headings" not in doc.spans:
-        return {}
-    return {span.start: span.end_char for span in doc.spans["headings"]}
 
 
 def encode(
@@ -351,105 +242,3 @@ def encode(
             backprop(ModelOutput(last_hidden_state=d_hidden))
 
     return states, backprop_states
-
-
-def pad(
-    ids: list[list[int]], rows: numpy.ndarray, pad_token_id: int
-) -> WordpieceBatch:
-    """The given sequences as one padded batch."""
-    lengths = [len(ids[row]) for row in rows]
-    shape = (len(rows), max(lengths))
-    input_ids = numpy.full(shape, pad_token_id, dtype="int64")
-    mask = numpy.zeros(shape, dtype="f")
-    for i, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-        input_ids[i, :length] = ids[row]
-        mask[i, :length] = 1.0
-    return WordpieceBatch(
-        strings=[[]] * len(rows),
-        input_ids=input_ids,
-        attention_mask=mask,
-        lengths=lengths,
-        token_type_ids=None,
-    )
-
-
-def make_wordpieces(
-    model: BucketedTransformerModel, windows: Windows
-) -> WordpieceBatch:
-    """Wordpieces of each row; without keep_tokens a row is its section's label."""
-    if not model.attrs["settings"]["keep_tokens"]:
-        rows = len(windows.sequence)
-        return WordpieceBatch(
-            strings=[[SECTION_LABELS[label]] for label in windows.section],
-            input_ids=numpy.zeros((rows, 1), dtype="int64"),
-            attention_mask=numpy.ones((rows, 1), dtype="f"),
-            lengths=[1] * rows,
-            token_type_ids=None,
-        )
-    pad_token_id = model.tokenizer.pad_token_id or 0
-    batch = pad(windows.ids, windows.sequence, pad_token_id)
-    batch.strings = [
-        model.tokenizer.convert_ids_to_tokens(row) for row in batch.input_ids
-    ]
-    return batch
-
-
-def split_by_doc(
-    docs: list[Doc],
-    windows: Windows,
-    wordpieces: WordpieceBatch,
-    output: ModelOutput,
-    keep_tokens: bool,
-) -> list[TransformerData]:
-    """One TransformerData a Doc, empty for a Doc without text."""
-    arrays = {key: torch2xp(value) for key, value in output.items()}
-    width = wordpieces.input_ids.shape[1]
-    doc_data = []
-    for doc, rows, texts in zip(
-        docs, windows.doc_rows, windows.doc_texts, strict=True
-    ):
-        if rows.start == rows.stop:
-            doc_data.append(TransformerData.empty())
-            continue
-        pairs = [
-            _align_tokens(windows, span, text, at, rows.start, width)
-            if keep_tokens
-            else _align_windows(span, at, rows.start)
-            for span, text, at in windows.texts[texts]
-        ]
-        doc_data.append(
-            TransformerData(
-                wordpieces=wordpieces[rows],
-                model_output=ModelOutput({k: v[rows] for k, v in arrays.items()}),
-                align=_ragged(numpy.concatenate(pairs), len(doc)),
-            )
-        )
-    return doc_data
-
-
-def _align_windows(span: Span, at: slice, first_row: int) -> numpy.ndarray:
-    """(token, row) pairs: a token takes the window it lies in, by its position."""
-    tokens = numpy.arange(len(span))
-    row = tokens * (at.stop - at.start) // len(span) + at.start - first_row
-    return numpy.stack([tokens + span.start, row], axis=1)
-
-
-def _align_tokens(
-    windows: Windows, span: Span, text: SectionText, at: slice, first: int, width: int
-) -> numpy.ndarray:
-    """(token, flat wordpiece) pairs from the characters both cover."""
-    starts = numpy.array([token.idx for token in span])
-    pairs = []
-    for row in range(at.start, at.stop):
-        offsets = windows.offsets[windows.sequence[row]]
-        pieces = numpy.flatnonzero(offsets[:, 1] > offsets[:, 0])
-        chars = text.doc_offsets(offsets[pieces, 0])
-        tokens = numpy.searchsorted(starts, chars, side="right") - 1 + span.start
-        pairs.append(numpy.stack([tokens, pieces + (row - first) * width], axis=1))
-    return numpy.concatenate(pairs)
-
-
-def _ragged(pairs: numpy.ndarray, n_tokens: int) -> Ragged:
-    order = numpy.lexsort((pairs[:, 1], pairs[:, 0]))
-    lengths = numpy.bincount(pairs[:, 0], minlength=n_tokens)
-    return Ragged(pairs[order, 1].astype("i"), lengths.astype("i"))

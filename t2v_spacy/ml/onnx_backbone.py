@@ -59,9 +59,7 @@ def _make_session(transformer: torch.nn.Module):  # type: ignore[no-untyped-def]
             },
             dynamo=False,
         )
-        quantize_dynamic(
-            exact, small, per_channel=True, weight_type=QuantType.QInt8
-        )
+        quantize_dynamic(exact, small, per_channel=True, weight_type=QuantType.QInt8)
         session = onnxruntime.InferenceSession(
             small.read_bytes(), providers=["CPUExecutionProvider"]
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from spacy_transformers.data_classes import TransformerData
 from thinc.api import Model
-from thinc.types import Floats2d, Floats3d
 from transformers.file_utils import ModelOutput
 
 from ..sections.labels import CRITERIA, SECTION_LABELS
@@ -22,8 +22,8 @@ class SectionBatch:
     (docs, labels): 1.0 where the Doc has that section. Labels in SECTION_LABELS order.
     """
 
-    vectors: Floats3d
-    present: Floats2d
+    vectors: Any
+    present: Any
 
 
 def pool_sections(
@@ -41,32 +41,33 @@ def pool_sections(
 def forward(
     model: Model, datas: list[TransformerData], is_train: bool
 ) -> tuple[SectionBatch, Callable]:
-    xp = model.ops.xp
+    xp: Any = model.ops.xp
     width = max((d.width for d in datas if d.model_output), default=0)
     vectors = model.ops.alloc3f(len(datas), len(SECTION_LABELS), width)
     present = model.ops.alloc2f(len(datas), len(SECTION_LABELS))
-    shares: list[Floats2d | None] = []
+    shares: list[Any] = []
     for i, data in enumerate(datas):
-        if "section" not in data.model_output:
+        output: Any = data.model_output
+        if "section" not in output:
             shares.append(None)
             continue
-        share = model.ops.alloc2f(len(SECTION_LABELS), len(data.model_output.section))
-        rows = xp.arange(share.shape[1])
-        share[data.model_output.section, rows] = data.model_output.pieces
+        share: Any = model.ops.alloc2f(len(SECTION_LABELS), len(output.section))
+        share[output.section, xp.arange(share.shape[1])] = output.pieces
         share[_ELIGIBILITY] = share[_CRITERIA].sum(axis=0)
         total = share.sum(axis=1, keepdims=True)
         share /= xp.maximum(total, 1.0)
         shares.append(share)
         present[i] = total[:, 0] > 0
-        states, mask = _states(xp, data)
-        vectors[i] = share @ ((states * mask).sum(axis=1) / mask.sum(axis=1))
+        mask = _mask(xp, data)
+        states = (output.last_hidden_state * mask).sum(axis=1)
+        vectors[i] = share @ (states / mask.sum(axis=1))
 
     def backprop(d_batch: SectionBatch) -> list[TransformerData]:
         d_datas = []
         for i, (data, share) in enumerate(zip(datas, shares, strict=True)):
             if share is None:
                 continue
-            _, mask = _states(xp, data)
+            mask = _mask(xp, data)
             d_rows = (share.T @ d_batch.vectors[i]) * model.attrs["grad_factor"]
             d_states = d_rows[:, None] * (mask / mask.sum(axis=1, keepdims=True))
             d_datas.append(
@@ -81,6 +82,6 @@ def forward(
     return SectionBatch(vectors, present), backprop
 
 
-def _states(xp, data: TransformerData) -> tuple[Floats3d, Floats3d]:  # type: ignore[no-untyped-def]
-    mask = xp.asarray(data.wordpieces.attention_mask)[:, :, None]
-    return data.model_output.last_hidden_state, mask
+def _mask(xp: Any, data: TransformerData) -> Any:
+    """1.0 where a row has a wordpiece: (rows, longest, 1)."""
+    return xp.asarray(data.wordpieces.attention_mask)[:, :, None]

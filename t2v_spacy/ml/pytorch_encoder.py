@@ -66,13 +66,12 @@ class TrialEncoder(nn.Module):
 
     def build(self, width_in: int) -> None:
         """Make the parameters once the width of the backbone is known."""
-        self.attention = nn.MultiheadAttention(
-            width_in, self.n_heads, batch_first=True
-        )
-        self.projection = nn.Identity()
+        self.attention = nn.MultiheadAttention(width_in, self.n_heads, batch_first=True)
+        self.projection: nn.Module = nn.Identity()
         if self.width and self.width != width_in:
-            self.projection = nn.Linear(width_in, self.width, bias=False)
-            nn.init.orthogonal_(self.projection.weight)
+            projection = nn.Linear(width_in, self.width, bias=False)
+            nn.init.orthogonal_(projection.weight)
+            self.projection = projection
         if self.aggregate == "residual":
             start = [self.initial_weights.get(label, 0.0) for label in SECTION_LABELS]
             self.weights = nn.Parameter(torch.tensor(start))

@@ -31,15 +31,16 @@ class SectionText:
         return offsets - self.pieces[run, 0] + self.pieces[run, 1]
 
 
-def read_section(span: Span, heading_end: int = 0) -> SectionText:
+def read_section(span: Span, text: str, heading_end: int = 0) -> SectionText:
     """Text of a section for the encoder: without heading, list marks and intervention
     types; items of a key attribute are joined by a comma, runs of blanks squeezed.
 
     span (Span): The whole section, heading included.
+    text (str): The Doc's text.
     heading_end (int): First character of the Doc after the heading, or 0.
     """
     start = max(span.start_char, heading_end)
-    body = span.doc.text[start : span.end_char]
+    body = text[start : span.end_char]
     joint = ", " if span.label_ in KEY_ATTRIBUTES else " "
     parts: list[str] = []
     runs: list[tuple[int, int]] = []

@@ -39,7 +39,7 @@ def _get_spans(
 
 
 def _sections_of(doc: Doc, spans_key: str, labels: frozenset[str]) -> list[Span]:
-    group = doc.spans[spans_key] if spans_key in doc.spans else ()
+    group = doc.spans.get(spans_key, ())
     spans = [span for span in group if span.label_ in labels]
     if spans or not len(doc):
         return sorted(spans, key=lambda span: span.start)

@@ -63,7 +63,9 @@ class Trial2Vec(TrainablePipe):
         """
         docs = list(docs)
         outputs = [doc._.trf_data and doc._.trf_data.model_output for doc in docs]
-        if any(output is None or ("section" not in output and output) for output in outputs):
+        if any(
+            output is None or ("section" not in output and output) for output in outputs
+        ):
             raise error(Errors.T023, name=self.name)
         if not any(outputs):
             return None

@@ -199,8 +199,8 @@ class AnnoyStore:
             return
         warnings.warn(
             f"Annoy does not find what it should ({reason}). Exact search is used "
-            "instead: right but slower. Either the installed Annoy is broken (reinstall "
-            "it from source) or very many of the vectors are equal.",
+            "instead: right but slower. Either the installed Annoy is broken (install "
+            "it again from source) or very many of the vectors are equal.",
             stacklevel=3,
         )
 

@@ -89,7 +89,7 @@ def _limit(query: Query, parts: Sequence[str], bare: bool) -> Query:
     is itself taken as what was named."""
     there = {label: query.sections[label] for label in parts if label in query.sections}
     if not there and not bare:
-        present = ", ".join(query.sections)
+        present = ", ".join(sorted(query.sections))
         raise error(Errors.T049, parts=", ".join(parts), present=present)
     there = there or dict.fromkeys(parts, query.vector)
     mean = np.mean(list(there.values()), axis=0)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .patterns import BULLETS, GLUED_HEADING, MARK, eligibility_heading, glued_heading
-from .text import _BOLD, _ENTITY, _ESCAPED, _ODD_SPACE, continues, odd_space, wrap_limit
+from .text import BOLD, ENTITY, ESCAPED, ODD_SPACE, continues, odd_space, wrap_limit
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ _GLUED_NUMBER = re.compile(r"(\S{1,12})([ ]+)\(?(\d{1,2})[.)][ ]*(?=[A-Za-z<>≥
 # Words after which a number belongs to the sentence: "grade 2. Patients …".
 _COUNTED = re.compile(
     r"(?:grade|stage|type|phase|class|level|day|week|month|version|visit|part|cohort|"
-    r"least|most|than|of|to|and|or|score|[<>≥≤=/-]|criteri\w+|arm|group|hiv)",
+    r"least|most|than|of|to|and|or|score|[<>≥≤=/-]|criteri\w+|arm|group|hiv|ecog|ps|status|class)",
     re.IGNORECASE,
 )
 _UNIT = re.compile(
@@ -105,13 +105,13 @@ def _view(text: str) -> str:
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     text = _CONTROL.sub(" ", text)
     if not text.isascii():
-        text = _ODD_SPACE.sub(lambda m: odd_space(m[0]) or "\0", text)
+        text = ODD_SPACE.sub(lambda m: odd_space(m[0]) or "\0", text)
     if "**" in text:
-        text = _BOLD.sub("\0\0\\1\0\0", text)
+        text = BOLD.sub("\0\0\\1\0\0", text)
     if "&" in text:
-        text = _ENTITY.sub(_resolved, text)
+        text = ENTITY.sub(_resolved, text)
     if "\\" in text:
-        text = _ESCAPED.sub("\\1\0", text)
+        text = ESCAPED.sub("\\1\0", text)
     return _break_lines(text)
 
 
@@ -130,7 +130,7 @@ def _break_lines(text: str) -> str:
 
 def _resolved(match: re.Match[str]) -> str:
     char = html.unescape(match[0])
-    char = _ODD_SPACE.sub(lambda m: odd_space(m[0]), char).replace("\r", "")
+    char = ODD_SPACE.sub(lambda m: odd_space(m[0]), char).replace("\r", "")
     return char.replace("\t", " ").ljust(len(match[0]), "\0")
 
 
@@ -212,7 +212,7 @@ class _Splitter:
             self.items[-1].end = start + len(line)
         if self.glue is not None or _GLUED_BULLET.search(line):
             self._cut(start + at, start + len(line))
-        self.before = self.view[self.line_start : start] + line
+        self.before = self._above(start + len(line))
 
     def _heading(self, kind: str | None, start: int, body: int, end: int) -> None:
         self.kind = kind or self.kind
@@ -229,8 +229,12 @@ class _Splitter:
         end = body + len(rest.rstrip(" "))
         self._add(body + at, end, 0, style, value)
         self._cut(body + at, end)
-        self.before = self.view[self.line_start : end].rstrip(" ")
+        self.before = self._above(end)
         self.marked = mark is not None
+
+    def _above(self, end: int) -> str:
+        """What counts of a line for the next one: it is never wrapped after 200."""
+        return self.view[max(self.line_start, end - 200) : end]
 
     def _cut(self, start: int, end: int) -> None:
         """Split the last item, of which start..end is the newest line, where further
@@ -339,7 +343,7 @@ class _Splitter:
     def _decimal(
         self, match: re.Match[str], line: str, fresh: bool
     ) -> tuple[int, Style, int, int] | None:
-        """ "1.1 breast" is a mark, "7.0 - 10.0%" and "1.5 mg" are not."""
+        """The "1.1" of "1.1 breast" is a mark, "7.0 - 10.0%" and "1.5 mg" are not."""
         *upper, value = map(int, match["decimal"].split("."))
         if not fresh or _UNIT.match(line, match.end()):
             return None
@@ -354,7 +358,7 @@ class _Splitter:
     def _letter(
         self, match: re.Match[str], line: str, fresh: bool
     ) -> tuple[int, Style, int, int] | None:
-        """ "a." and "iv)" are marks if the list goes on with them; "E. coli" is not."""
+        """The letters of a list are marks while it goes on; "E. coli" has none."""
         letter, at = match["letter"], match.end()
         case = "upper" if letter.isupper() else "lower"
         alpha = ord(letter.lower()) - 96 if len(letter) == 1 else 0

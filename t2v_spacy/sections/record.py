@@ -207,7 +207,7 @@ def _facts(lines: dict[str, str]) -> dict[str, Any]:
 
 
 def _ages(words: str) -> tuple[float | None, float | None]:
-    """ "18 Years to 65 Years", "18 Years and older", "up to 12 Years"."""
+    """Limits of "18 Years to 65 Years", "18 Years and older", "up to 12 Years"."""
     found = [parse_age(age) for age in _AGE_WORDS.findall(words.split("(")[0])]
     if not found:
         return None, None

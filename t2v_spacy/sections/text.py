@@ -7,24 +7,24 @@ import re
 
 from .patterns import ELIGIBILITY_HEADING, starts_with_mark
 
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
-_ODD_SPACE = re.compile(
+ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+ODD_SPACE = re.compile(
     "[\u0085\u00a0\u00ad\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
 )
 _ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _INK = re.compile(rf"[^\s{_ZERO_WIDTH}]")
 _BREAKS = "\u0085\u2028\u2029"
 _BLANK_LINES = re.compile(r"\n{3,}")
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!~^|=&$%@'\",/:;?])")
-_BOLD = re.compile(r"(?<!\*)\*\*(?![\s*])([^*\n]+)(?<!\s)\*\*(?!\*)")
+ESCAPED = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!~^|=&$%@'\",/:;?])")
+BOLD = re.compile(r"(?<!\*)\*\*(?![\s*])([^*\n]+)(?<!\s)\*\*(?!\*)")
 # A text is hard-wrapped if its longest line has one of these lengths.
 _WRAPPED = range(70, 103)
 _ENDED = tuple(".:;?!")
 
 
 def unescape_entities(text: str) -> str:
-    """ "&gt;=" -> ">=". Only closed entities: "AT&T" and "A&para" stay."""
-    return _ENTITY.sub(lambda m: html.unescape(m[0]), text) if "&" in text else text
+    """Decode "&gt;=" as ">=". Only closed entities: "AT&T" and "A&para" stay."""
+    return ENTITY.sub(lambda m: html.unescape(m[0]), text) if "&" in text else text
 
 
 def odd_space(char: str) -> str:
@@ -49,7 +49,7 @@ def clean_text(text: str | None) -> str | None:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
-        text = _ODD_SPACE.sub(lambda m: odd_space(m[0]), text)
+        text = ODD_SPACE.sub(lambda m: odd_space(m[0]), text)
     if "\t" in text:
         text = text.expandtabs(4)
     if "\n " in text:
@@ -78,15 +78,15 @@ def clean_line(text: str | None) -> str | None:
         return None
     text = unescape_entities(text)
     if not text.isascii():
-        text = _ODD_SPACE.sub(lambda m: odd_space(m[0]), text)
+        text = ODD_SPACE.sub(lambda m: odd_space(m[0]), text)
     return " ".join(text.split()) or None
 
 
 def unescape_markdown(text: str) -> str:
     """Take the markup out of API text: "\\>= 4" -> ">= 4", "**Bold:**" -> "Bold:"."""
     if "**" in text:
-        text = _BOLD.sub(r"\1", text)
-    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+        text = BOLD.sub(r"\1", text)
+    return ESCAPED.sub(r"\1", text) if "\\" in text else text
 
 
 def wrap_limit(lines: list[str]) -> int | None:

@@ -10,7 +10,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.file_utils import ModelOutput
 
 from t2v_spacy.doc import make_trial_doc
-from t2v_spacy.ml.bucketed_transformer import make_windows
+from t2v_spacy.ml.windows import Windows, make_windows
 from tests.conftest import make_tiny_nlp, make_trials
 
 
@@ -23,9 +23,14 @@ def model_of(nlp):
     return nlp.get_pipe("transformer").model
 
 
+def windows_of(model, docs) -> Windows:
+    spans = model.attrs["get_spans"](docs)
+    return make_windows(model.tokenizer, spans, model.attrs["settings"])
+
+
 def test_rows_equal_the_plain_backbone_on_each_window(tiny_nlp, tiny_backbone, docs):
     model = model_of(tiny_nlp)
-    windows = make_windows(model, docs)
+    windows = windows_of(model, docs)
     batch = model.predict(docs)
     backbone = AutoModel.from_pretrained(tiny_backbone).eval()
     hidden = batch.model_output.last_hidden_state
@@ -38,7 +43,7 @@ def test_rows_equal_the_plain_backbone_on_each_window(tiny_nlp, tiny_backbone, d
 
 def test_windows_cover_every_wordpiece_of_a_long_section(tiny_nlp, tiny_backbone):
     doc = tiny_nlp.make_doc("abcdefghij " * 40 + "z")
-    windows = make_windows(model_of(tiny_nlp), [doc])
+    windows = windows_of(model_of(tiny_nlp), [doc])
     tokenizer = AutoTokenizer.from_pretrained(tiny_backbone)
     whole = tokenizer(doc.text, add_special_tokens=False)["input_ids"]
     stride = 24
@@ -51,7 +56,7 @@ def test_windows_cover_every_wordpiece_of_a_long_section(tiny_nlp, tiny_backbone
 
 
 def test_equal_strings_are_encoded_once(tiny_nlp, docs):
-    windows = make_windows(model_of(tiny_nlp), [docs[0], docs[0], docs[0]])
+    windows = windows_of(model_of(tiny_nlp), [docs[0], docs[0], docs[0]])
     assert len(windows.sequence) == 3 * len(windows.ids)
 
 
@@ -125,7 +130,7 @@ def test_gradient_reaches_the_backbone(tiny_backbone, keep_tokens):
     found = model.transformer.embeddings.word_embeddings.weight.grad.clone()
 
     model.transformer.zero_grad()
-    windows = make_windows(model, docs)
+    windows = windows_of(model, docs)
     loss = torch.zeros(())
     for row, sequence in enumerate(windows.sequence):
         hidden = model.transformer(torch.tensor([windows.ids[sequence]])).last_hidden_state[0]  # fmt: skip

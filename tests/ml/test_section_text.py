@@ -22,14 +22,14 @@ CASES = [
 def test_section_text_is_free_of_marks(label, body, expected):
     doc = spacy.blank("en").make_doc(f"Heading\n{body}")
     span = Span(doc, 0, len(doc), label=label)
-    assert read_section(span, len("Heading")).text == expected
+    assert read_section(span, doc.text, len("Heading")).text == expected
 
 
 @pytest.mark.parametrize(("label", "body", "_"), CASES)
 def test_offsets_lead_back_to_the_same_characters(label, body, _):
     text = f"Heading\n{body}"
     doc = spacy.blank("en").make_doc(text)
-    section = read_section(Span(doc, 0, len(doc), label=label), len("Heading"))
+    section = read_section(Span(doc, 0, len(doc), label=label), text, len("Heading"))
     places = numpy.array([i for i, c in enumerate(section.text) if c.isalnum()], "i")
     found = [text[i] for i in section.doc_offsets(places)]
     assert found == [c for c in section.text if c.isalnum()]

@@ -76,7 +76,9 @@ def test_a_long_section_is_read_to_its_last_word(tiny_nlp):
     text = "A study of spleens\n" + "no spleen disease in the last months\n" * 60
     one, other = tiny_nlp(text + "peanut"), tiny_nlp(text + "walnut")
     assert one._.truncated == []
-    cosine = one._.section_vectors["description"] @ other._.section_vectors["description"]
+    cosine = (
+        one._.section_vectors["description"] @ other._.section_vectors["description"]
+    )
     assert cosine < 1 - 1e-7
 
 

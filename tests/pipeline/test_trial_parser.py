@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 import spacy
@@ -132,3 +134,13 @@ def test_docs_in_a_doc_bin(nlp):
     data = DocBin(store_user_data=True, docs=nlp.pipe(TEXTS)).to_bytes()
     docs = DocBin().from_bytes(data).get_docs(nlp.vocab)
     assert [found(doc) for doc in docs] == [found(nlp(text)) for text in TEXTS]
+
+
+def test_importing_the_pipe_is_cheap():
+    """Every `spacy.blank` imports this module, so it may not bring in heavy ones."""
+    code = (
+        "import sys, spacy; import t2v_spacy.pipeline.trial_parser; "
+        "heavy = {'annoy', 'pandas', 'sklearn', 'scispacy', 'transformers'}; "
+        "assert not heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

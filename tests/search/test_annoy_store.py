@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
 import sys
 import warnings
 from types import SimpleNamespace
@@ -299,3 +300,9 @@ def test_works_without_annoy(rows, saved, tmp_path, monkeypatch):
     assert not (other / TREES).exists()
     monkeypatch.undo()
     assert AnnoyStore.load(other, meta).method == "exact"
+
+
+def test_the_installed_annoy_passes_the_real_check(t2v_data):
+    script = t2v_data / "cases" / "c28_selfcheck.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout.split() == ["ok"], done.stderr

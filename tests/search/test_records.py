@@ -123,4 +123,3 @@ def test_heads_of_many_and_odd_titles(tmp_path):
     assert heads[1200] == (nct(5000), "half of a pair ?")
     assert store.trial(1200).title == "half of a pair \ud83d"
     assert store.heads([]) == {}
-

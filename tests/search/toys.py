@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 import numpy as np
 import spacy
@@ -16,7 +17,11 @@ from t2v_spacy.trial import Intervention, Trial
 
 WIDTH = 24
 ILLNESSES = ("asthma", "gout", "sepsis", "migraine", "psoriasis", "anaemia")
-HEADINGS = {"Title": "title", "Conditions": "condition", "Interventions": "intervention"}
+HEADINGS = {
+    "Title": "title",
+    "Conditions": "condition",
+    "Interventions": "intervention",
+}
 
 
 def nct(number: int) -> str:
@@ -71,8 +76,13 @@ def make_nlp() -> Language:
     return nlp
 
 
+@lru_cache(maxsize=1)
+def _shared_nlp() -> Language:
+    return make_nlp()
+
+
 def make_entry(trial: Trial) -> IndexEntry:
-    doc = make_nlp()(trial.to_text())
+    doc = _shared_nlp()(trial.to_text())
     return IndexEntry(trial, doc._.trial_vector, doc._.section_vectors)
 
 

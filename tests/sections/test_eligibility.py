@@ -104,7 +104,7 @@ LAYOUTS = {
         [],
     ),
     "old cancer records": (
-        "DISEASE CHARACTERISTICS:\n\n- Gout\n\nPATIENT CHARACTERISTICS:\n\nAge:\n\n- 18",
+        "DISEASE CHARACTERISTICS:\n\n- Gout\n\nPATIENT CHARACTERISTICS:\nAge:\n\n- 18",
         [],
         [],
         ["Gout", "Age:", "18"],
@@ -190,8 +190,8 @@ Exclusion Criteria:
 """
     assert split_eligibility(text).inclusion == (
         "Adults who have had a first stroke and a score on the usual scale of at least "
-        "4 points, or sepsis that was caused by a germ in the family of the E. coli and "
-        "treated",
+        "4 points, or sepsis that was caused by a germ in the family of the E. coli "
+        "and treated",
         "Creatinine clearance that is above the limit of the laboratory by no more "
         "than 1.5 mg in a week",
     )
@@ -296,11 +296,23 @@ def test_items_are_slices_of_the_text(text):
 
 @pytest.mark.parametrize(
     "unit",
-    [" ", "\n", "a", "- ", "1. ", "**", "\\", "&gt;", "a. ", "• a", "Inclusion "],
+    [
+        " ",
+        "\n",
+        "a",
+        "- ",
+        "1. ",
+        "**",
+        "\\",
+        "&gt;",
+        "a. ",
+        "• a",
+        "A b. Exclusion Criteria: c. ",
+    ],
 )
 def test_long_runs_take_linear_time(unit):
     """With a quadratic pattern this takes hours, so the test's time limit fails it."""
-    found = split_eligibility("Inclusion Criteria:\n" + unit * 200_000 + "\n- end")
+    found = split_eligibility("Inclusion Criteria:\n" + unit * 50_000 + "\n- end")
     assert found.items[-1].text.endswith("end")
 
 

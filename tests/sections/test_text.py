@@ -26,8 +26,10 @@ def test_nothing_left_is_none(text):
 
 
 def test_clean_text_normalises_entities_and_blanks():
-    text = "\r\n Age &gt;= 18&#13;&#10;At\xa0&#8805; 38 &deg;C \t\r\n\r\n\r\n\r\nEnd\u200b "
-    assert clean_text(text) == "Age >= 18\nAt ≥ 38 °C\n\nEnd"
+    text = (
+        "\r\n Age &gt;= 18&#13;&#10;\xa0&#8805; 38 &deg;C \t\r\n\r\n\r\n\r\nEnd\u200b "
+    )
+    assert clean_text(text) == "Age >= 18\n ≥ 38 °C\n\nEnd"
 
 
 def test_only_closed_entities_are_decoded():
@@ -75,7 +77,7 @@ def test_unescape_markdown(text, plain):
     assert unescape_markdown(text) == plain
 
 
-WRAPPED = """This study compares two ways to give the drug to adults who had a first stroke
+WRAPPED = """This study compares two ways to give the drug to people who had a stroke
 within the last day. It is done at
 
 - Women and men who can give consent or whose next of kin can do so for them in the
@@ -90,8 +92,8 @@ Adults only"""
 
 def test_unwrap_joins_wrapped_lines_and_keeps_the_rest():
     assert unwrap(WRAPPED).split("\n") == [
-        "This study compares two ways to give the drug to adults who had a first "
-        "stroke within the last day. It is done at",
+        "This study compares two ways to give the drug to people who had a stroke "
+        "within the last day. It is done at",
         "",
         "- Women and men who can give consent or whose next of kin can do so for them "
         "in the first six hours after the event",
@@ -120,8 +122,8 @@ def test_unwrap_changes_only_white_space(text):
     ("text", "restored"),
     [
         (
-            "Inclusion Criteria:~* About ~500 mL~* 50~90~Exclusion Criteria:~* None",
-            "Inclusion Criteria:\n* About ~500 mL\n* 50~90\nExclusion Criteria:\n* None",
+            "Inclusion Criteria:~* At ~500 mL~* 50~90~Exclusion Criteria:~* None",
+            "Inclusion Criteria:\n* At ~500 mL\n* 50~90\nExclusion Criteria:\n* None",
         ),
         ("- one~~- two", "- one\n\n- two"),
         (
