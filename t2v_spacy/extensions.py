@@ -65,6 +65,7 @@ DOC_EXTENSIONS: dict[str, dict[str, Any]] = {
     "section_vectors": {"default": None},
     "similar_trials": {"default": None},
     "truncated": {"default": None},
+    "concepts": {"default": None},
     "trial_similarity": {"method": trial_similarity},
 }
 SPAN_EXTENSIONS: dict[str, dict[str, Any]] = {

@@ -27,7 +27,9 @@ _WORD = re.compile(r"[^\W_]+")
 _BEFORE = re.compile(r"([A-Za-z][\w+/.-]{1,9})[ ]?$")
 # A long form does not reach across these.
 _STOP = re.compile(r"[()\[\];:\n\t]|[.!?,] ")
-_SMALL = frozenset(("of", "the", "and", "in", "for", "with", "to", "a", "an", "by", "on"))
+_SMALL = frozenset(
+    ("of", "the", "and", "in", "for", "with", "to", "a", "an", "by", "on")
+)
 
 
 def find_abbreviations(text: str) -> list[Abbreviation]:
@@ -59,7 +61,9 @@ def is_short_form(text: str) -> bool:
         return False
     letters = sum(char.isalpha() for char in text)
     marks = sum(char.isupper() or char.isdigit() for char in text)
-    return letters * 2 >= len(text) and (marks >= 2 or (marks == 1 and text[-1].isupper()))
+    return letters * 2 >= len(text) and (
+        marks >= 2 or (marks == 1 and text[-1].isupper())
+    )
 
 
 def _long_before(text: str, end: int, short: str) -> Abbreviation | None:
@@ -111,8 +115,7 @@ def _by_letters(window: str, letters: list[str]) -> int | None:
     for i in range(len(letters) - 1, -1, -1):
         at -= 1
         while at >= 0 and (
-            window[at] != letters[i]
-            or (i == 0 and at > 0 and window[at - 1].isalnum())
+            window[at] != letters[i] or (i == 0 and at > 0 and window[at - 1].isalnum())
         ):
             at -= 1
         if at < 0:

@@ -43,7 +43,8 @@ class _Relation:
 
     def resolve(self, ids: Strings, index: HashIndex) -> tuple[Ragged, int]:
         """Lists of rows, and how many targets are not among the ids."""
-        targets = (target for part in self._targets.strings().chunks() for target in part)
+        chunks = self._targets.strings().chunks()
+        targets = (target for chunk in chunks for target in chunk)
         found = np.fromiter((_row_of(t, ids, index) for t in targets), np.int32)
         rows = np.frombuffer(self._rows, np.int32) if self._rows else found
         kept = (found >= 0) & (found != rows)

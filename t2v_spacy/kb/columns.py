@@ -32,7 +32,7 @@ class Strings:
         marks = np.flatnonzero(np.frombuffer(blob, np.uint8) == 10)
         small = np.uint32 if len(blob) < 1 << 32 else np.int64
         self.ends = marks.astype(small)
-        self._view = memoryview(self.ends)
+        self._view = self.ends.data
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
@@ -106,8 +106,8 @@ class HashIndex:
         self.order = np.argsort(hashes, kind="stable").astype(np.int32)
         self.hashes = hashes[self.order]
         # Bisection over a memoryview is several times faster than searchsorted here.
-        self._hashes = memoryview(self.hashes)
-        self._order = memoryview(self.order)
+        self._hashes = self.hashes.data
+        self._order = self.order.data
 
     def find(self, key: str) -> list[int]:
         """Places whose string may be `key`, ascending."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-GENERAL_NAMES: frozenset[str] = frozenset(
-    """
-disease diseases disorder disorders syndrome patient patients treatment therapy
-therapeutics intervention control
-""".split()
+from pathlib import Path
+
+_FILE = Path(__file__).parent / "data" / "general_names.txt"
+GENERAL_NAMES = frozenset(
+    line
+    for line in _FILE.read_text(encoding="utf8").splitlines()
+    if not line.startswith("#")
 )
+# Roots whose narrower concepts say how a disease is, not which one it is.
+GENERAL_ROOTS = frozenset(("MONDO:0021125",))

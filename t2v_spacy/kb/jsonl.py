@@ -9,12 +9,13 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 from ..errors import Errors, error
 from .knowledge_base import Concept, KnowledgeBase
+from .normalise import fold
 
 _LISTS = ("aliases", "types", "parents", "curated_aliases")
 
@@ -40,7 +41,8 @@ def read_jsonl(
     number = 0
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, 1):
+            for line in file:
+                number += 1
                 if line.strip():
                     record = json.loads(line)
                     concept = _concept(record)
@@ -59,7 +61,12 @@ def read_jsonl(
 
 
 def write_jsonl(kb: KnowledgeBase, path: str | Path) -> None:
-    """All concepts of a base, one a line. RAISES: T010 if it cannot be written."""
+    """All concepts of a base, which `KnowledgeBase.open` reads back. RAISES: T010."""
+    write_lines(path, _records(kb))
+
+
+def write_lines(path: str | Path, records: Iterable[dict[str, Any]]) -> None:
+    """One object a line; an older file stays until the new one is whole."""
     from ..search.files import replaced_file, writing
 
     path = Path(path)
@@ -68,12 +75,15 @@ def write_jsonl(kb: KnowledgeBase, path: str | Path) -> None:
         replaced_file(path) as new,
         new.open("w", encoding="utf8") as file,
     ):
-        for concept in kb:
-            record: dict[str, Any] = {**concept._asdict(), "roles": dict(concept.roles)}
-            chosen = kb.curated_aliases(concept)
-            if chosen:
-                record["curated_aliases"] = chosen
+        for record in records:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _records(kb: KnowledgeBase) -> Iterator[dict[str, Any]]:
+    for concept in kb:
+        curated = [a for a in concept.aliases if kb.is_curated(fold(a))]
+        extra = {"curated_aliases": curated} if curated else {}
+        yield {**concept._asdict(), **extra}
 
 
 def _concept(record: Any) -> Concept:
@@ -110,11 +120,11 @@ def _check_list(name: str, value: Any) -> None:
         raise ValueError(f"the field {name} is not a list of texts")
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path) -> BinaryIO:
     with path.open("rb") as file:
         magic = file.read(6)
     if magic.startswith(b"\x1f\x8b"):
-        return gzip.open(path)
+        return cast(BinaryIO, gzip.open(path))
     if magic == b"\xfd7zXZ\x00":
-        return lzma.open(path)
+        return cast(BinaryIO, lzma.open(path))
     return path.open("rb")

@@ -195,18 +195,18 @@ class KnowledgeBase:
         _, inverse, counts = np.unique(
             index.hashes, return_inverse=True, return_counts=True
         )
-        shared = np.empty(len(self._names), bool)
-        shared[index.order] = counts[inverse] > 1
+        is_shared = np.empty(len(self._names), bool)
+        is_shared[index.order] = counts[inverse] > 1
+        ids, rows = list(self.ids()), zip(self._owner, is_shared, strict=True)
         seen: set[str] = set()
-        row = 0
         for chunk in self._names.chunks():
             for folded in fold_all(chunk):
-                if not shared[row]:
-                    yield folded, (self._ids[self._owner[row]],)
+                owner, shared = next(rows)
+                if not shared:
+                    yield folded, (ids[owner],)
                 elif folded not in seen:
                     seen.add(folded)
                     yield folded, self.lookup_folded(folded)
-                row += 1
 
     def is_curated(self, folded: str) -> bool:
         """Whether a person chose this (folded) name for the concept it looks up."""
@@ -225,16 +225,15 @@ class KnowledgeBase:
 
     def info(self) -> dict[str, Any]:
         """Name, version, sources with their notices, and counts."""
+        lengths = np.diff(self._definitions.ends.astype(np.int64), prepend=-1) - 1
         return {
             **self._header["info"],
             "concepts": len(self),
             "aliases": len(self._names) - len(self),
             "curated_aliases": len(self._curated),
-            "with_parents": int((self._parents.counts > 0).sum()),
-            "with_roles": {
-                kind: int((rows.counts > 0).sum()) for kind, rows in self._roles.items()
-            },
-            "with_definition": int((np.diff(self._definitions.ends, prepend=-1) > 1).sum()),
+            "with_parents": _filled(self._parents),
+            "with_roles": {kind: _filled(rows) for kind, rows in self._roles.items()},
+            "with_definition": int(np.count_nonzero(lengths)),
         }
 
     def to_bytes(self, *, preset: int = BEST) -> bytes:
@@ -259,7 +258,7 @@ class KnowledgeBase:
         return cls(*unpack(data, "in these bytes"))
 
     def to_disk(self, path: str | Path) -> None:
-        """Write one file; an older one stays until the new one is whole. RAISES: T010."""
+        """Write one file; an older one stays until it is whole. RAISES: T010."""
         from ..search.files import replaced_file, writing
 
         path = Path(path)
@@ -368,6 +367,10 @@ class KnowledgeBase:
 
 def _ragged(columns: Mapping[str, Any], name: str) -> Ragged:
     return Ragged(columns[f"{name}:counts"], columns[f"{name}:values"])
+
+
+def _filled(rows: Ragged) -> int:
+    return int(np.count_nonzero(rows.counts))
 
 
 def _rank(concept_id: str) -> int:

@@ -7,15 +7,14 @@ searched for names instead. Nothing here needs spaCy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from .general_names import GENERAL_NAMES
-from .matcher import NameMatcher, SpellingMatcher, pick
+from .matcher import NameMatcher, Run, SpellingMatcher, pick
 from .mentions import CONTROL, Part, split, stripped, trim, without_brackets
-from .normalise import Word, fold, norm_folded, words
-from .semantic_groups import CONDITION_TYPES, INTERVENTION_TYPES
+from .names import Names, is_short
+from .normalise import Word, fold, words
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
@@ -34,22 +33,6 @@ SCORES = {
     "ngram": 1.0,
 }
 METHODS = tuple(SCORES)
-ROLE_TYPES = {
-    "condition": CONDITION_TYPES,
-    "intervention": INTERVENTION_TYPES,
-    "any": CONDITION_TYPES | INTERVENTION_TYPES,
-}
-# Hospital services, research methods and the like: right as an item of a list, but in
-# running text seldom what the trial is about.
-TEXT_TYPES = ROLE_TYPES["any"] - {"T058", "T062"}
-GERM_TYPES = frozenset(("T004", "T005", "T007", "T204"))
-SALTS = frozenset(
-    """acetate anhydrous besylate bromide calcium chloride citrate dihydrate
-    dihydrochloride diphosphate disodium ditosylate esylate fumarate hcl hydrobromide
-    hydrochloride magnesium malate maleate mesylate monohydrate palmitate phosphate
-    potassium sodium succinate sulfate tartrate tosylate trihydrate""".split()
-)
-_SHORT = 4
 _LONGEST_ITEM = 25
 # Names are not sought across these.
 _BREAK = re.compile(r"[\n\r\t;:()\[\]!?•|]|[.,] |\s[-–—+/]\s")
@@ -89,16 +72,12 @@ class ConceptLinker:
         self.methods = frozenset(methods)
         self.fuzzy = fuzzy
         self.cache_size = cache_size
+        self.names = Names(kb, cache_size)
         self._links: dict[tuple, list[Link]] = {}
-        self._named: dict[tuple[str, str], tuple[str, ...]] = {}
 
     @cached_property
     def matcher(self) -> NameMatcher:
         return NameMatcher(name for name, _ in self.kb.names())
-
-    @cached_property
-    def _has_curated(self) -> bool:
-        return bool(self.kb.info().get("curated_aliases"))
 
     @cached_property
     def spelling(self) -> SpellingMatcher:
@@ -126,20 +105,23 @@ class ConceptLinker:
         text: str,
         role: str = "any",
         defined: Mapping[str, str] | None = None,
-        *,
-        types: frozenset[str] | None = None,
     ) -> list[Link]:
         """Names and defined abbreviations in running text, in order of place."""
         found = list(words(text))
         links = []
         if "ngram" in self.methods:
-            allowed = f"{role} text" if types is None else role
+            allowed = "text" if role == "any" else role
             runs = self.matcher.find(found, _segments(text, found))
-            for run in pick(runs, lambda name: bool(self._ids(name, allowed))):
+
+            def accept(run: Run) -> bool:
+                ids = self.names.within(run.name, allowed)
+                name = text[found[run.first].start : found[run.last - 1].end]
+                return bool(ids) and self.names.is_clear(name, run.name, ids[0])
+
+            for run in pick(runs, accept):
                 start, end = found[run.first].start, found[run.last - 1].end
-                if self._is_readable(text[start:end], run.name):
-                    ids = self._ids(run.name, allowed)
-                    links.append(Link(ids, "ngram", start, end, SCORES["ngram"]))
+                ids = self.names.within(run.name, allowed)
+                links.append(Link(ids, "ngram", start, end, SCORES["ngram"]))
         if defined:
             links = _merge(links, self._abbreviations(text, role, defined))
         return links
@@ -154,7 +136,9 @@ class ConceptLinker:
             if links := [*step(item, role, used)]:
                 return links
         if "ngram" in self.methods:
-            return self.link_text(mention, role, used, types=ROLE_TYPES[role])
+            # "COVID visitation restrictions" is about COVID-19, if no intervention.
+            found = (self.link_text(mention, r, used) for r in (role, "any"))
+            return next(filter(None, found), [])
         return []
 
     def _whole(
@@ -165,11 +149,9 @@ class ConceptLinker:
         strict: take only concepts of the role's types, as for a part of a combination.
         """
         for how, part in self._forms(item, role, used):
-            name = used.get(part.text, part.text) if how != "exact" else part.text
-            if part.text in used and name == part.text:
-                continue  # the trial says what it stands for
+            name = part.text if how == "exact" else used.get(part.text, part.text)
             typed = strict or how in ("parenthetical", "stripped")
-            found = self._named_ids(name, role, typed)
+            found = self.names.find(name, role, typed)
             if found and how in self.methods | {"exact"}:
                 found_how, ids = found
                 how = found_how if how == "exact" else how
@@ -180,17 +162,17 @@ class ConceptLinker:
     def _forms(
         self, item: Part, role: str, used: Mapping[str, str]
     ) -> Iterator[tuple[str, Part]]:
-        yield "exact", item
-        if used:
-            if item.text in used:
-                yield "abbreviation", item
-            else:
-                yield "abbreviation", item._replace(text=_expand(item.text, used))
+        if item.text in used:  # the trial says what it stands for
+            yield "abbreviation", item
+        if item.text not in used or not is_short(fold(item.text)):
+            yield "exact", item
+        if used and item.text not in used:
+            yield "abbreviation", item._replace(text=_expand(item.text, used))
         outer, inner = without_brackets(item.text)
         if outer.text:
             yield "parenthetical", _moved(outer, item.start)
             for part in inner:
-                if part.text in used or len(part.text) > _SHORT:
+                if part.text in used or not is_short(part.text):
                     yield "parenthetical", _moved(part, item.start)
         core = outer.text or item.text
         offset = item.start + outer.start
@@ -226,12 +208,14 @@ class ConceptLinker:
             for how, part in self._forms(item, role, used):
                 if how in ("exact", "stripped"):
                     for name in self.spelling.find(fold(part.text)):
-                        if ids := self._ids(name, role):
+                        if ids := self.names.within(name, role):
                             score = SCORES["spelling"]
                             yield Link(ids, "spelling", part.start, part.end, score)
                             return
         if self.fuzzy is not None:
-            found = [c for c in self.fuzzy([item.text])[0] if self._fits(c[0], role)]
+            found = [
+                c for c in self.fuzzy([item.text])[0] if self.names.fits(c[0], role)
+            ]
             if found:
                 ids = tuple(concept_id for concept_id, _ in found)
                 yield Link(ids, "fuzzy", item.start, item.end, found[0][1])
@@ -252,108 +236,6 @@ class ConceptLinker:
                         start=match.start(),
                         end=match.end(),
                     )
-
-    def _named_ids(
-        self, text: str, role: str, typed: bool
-    ) -> tuple[str, tuple[str, ...]] | None:
-        """How a text is a name of the base, and of which concepts; None if it is not."""
-        folded = fold(text)
-        if not folded or (typed and folded in GENERAL_NAMES):
-            return None
-        ids, how = self.kb.lookup_folded(folded), "folded"
-        if ids and self.kb.is_curated(folded):
-            how = "curated"
-        elif ids and not self._is_readable(text, folded):
-            return None
-        elif ids:
-            how = "exact" if self._is_spelled(text, ids[0]) else "folded"
-        elif len(folded) > _SHORT:
-            ids, how = self.kb.lookup_normed(norm_folded(folded)), "normalised"
-        fitting = self._sorted(ids, role, typed)
-        return (how, fitting) if fitting else None
-
-    def _ids(self, folded: str, role: str) -> tuple[str, ...]:
-        """Concepts with exactly this folded name that fit a role; kept."""
-        key = (folded, role)
-        ids = self._named.get(key)
-        if ids is None:
-            if len(self._named) >= self.cache_size:
-                self._named.clear()
-            known = () if folded in GENERAL_NAMES else self.kb.lookup_folded(folded)
-            ids = self._named[key] = self._sorted(known, role, True)
-        return ids
-
-    def _sorted(self, ids: Sequence[str], role: str, typed: bool) -> tuple[str, ...]:
-        """Ids of the role's types first; none if there are none and `typed`."""
-        fitting = tuple(i for i in ids if self._fits(i, role))
-        if not fitting and role == "condition":
-            fitting = tuple(self._infections(ids))
-        if not fitting:
-            # A disease is never what is given, whatever its aliases say.
-            unfit = role == "intervention"
-            return () if typed else self._without(ids, CONDITION_TYPES if unfit else ())
-        headings = tuple(dict.fromkeys(self._heading(i) for i in fitting))
-        return headings + tuple(i for i in ids if i not in fitting)
-
-    def _without(self, ids: Sequence[str], types: Iterable[str]) -> tuple[str, ...]:
-        return tuple(i for i in ids if not set(self.kb.types(i)) & set(types))
-
-    def _infections(self, ids: Sequence[str]) -> Iterator[str]:
-        """The infection of a germ that is given as a condition."""
-        for germ in ids:
-            if not GERM_TYPES.isdisjoint(self.kb.types(germ)):
-                for ending in ("infection", "infections", "disease"):
-                    found = self.kb.lookup(f"{self.kb.name(germ)} {ending}")
-                    yield from (i for i in found[:1] if self._fits(i, "condition"))
-
-    def _heading(self, concept_id: str) -> str:
-        """The MeSH heading of a substance that is a salt of it, or that it is a salt
-        of: to MeSH, sildenafil and sildenafil citrate are one."""
-        if not concept_id.startswith("UNII:"):
-            return concept_id
-        base, *rest = fold(self.kb.name(concept_id)).split()
-        names = [base] if rest and SALTS.issuperset(rest) else []
-        if not rest:
-            names = [f"{base} {salt}" for salt in SALTS]
-        for name in names:
-            for found in self.kb.lookup_folded(name):
-                if found.startswith("MESH:D"):
-                    return found
-        return concept_id
-
-    def _fits(self, concept_id: str, role: str) -> bool:
-        role, _, text = role.partition(" ")
-        types = ROLE_TYPES[role] & TEXT_TYPES if text else ROLE_TYPES[role]
-        own = self.kb.types(concept_id)
-        # A base without types cannot tell, so all of it fits.
-        return not own or not types.isdisjoint(own)
-
-    def _is_spelled(self, text: str, concept_id: str) -> bool:
-        concept = self.kb[concept_id]
-        lower = text.lower()
-        return any(
-            lower == name.lower() for name in (concept.canonical_name, *concept.aliases)
-        )
-
-    def _is_readable(self, text: str, folded: str) -> bool:
-        """Whether a name is safe to read as it stands: short capitals are not, unless
-        curated or the base's own heading; "MDD" is a dozen things."""
-        if len(folded.replace(" ", "")) > _SHORT or self.kb.is_curated(folded):
-            return True
-        return any(self._has_short(i, text, folded) for i in self.kb.lookup_folded(folded))
-
-    def _has_short(self, concept_id: str, text: str, folded: str) -> bool:
-        concept = self.kb[concept_id]
-        if fold(concept.canonical_name) == folded:
-            return True
-        spelled = [name for name in concept.aliases if fold(name) == folded]
-        if not self._has_curated:
-            return text in spelled
-        return not any(_is_capitals(name) for name in (text, *spelled))
-
-
-def _is_capitals(text: str) -> bool:
-    return sum(char.isupper() or char.isdigit() for char in text) >= 2
 
 
 def _moved(part: Part, by: int) -> Part:

@@ -57,7 +57,9 @@ class NameMatcher:
         if not words:
             return []
         text = " ".join(word.folded for word in words)
-        sizes = numpy.fromiter((len(word.folded) for word in words), "int64", len(words))
+        sizes = numpy.fromiter(
+            (len(word.folded) for word in words), "int64", len(words)
+        )
         ends = numpy.cumsum(sizes + 1) - 1
         hashes = _Hashes(text.encode("ascii"))
         parts = numpy.asarray(segments)
@@ -82,8 +84,8 @@ class NameMatcher:
 class SpellingMatcher:
     """Names that differ from a word or words by one letter.
 
-    One changed letter leaves the first or the last half of a name as it is, so names are
-    found by the hashes of their halves and then compared. Names of fewer than
+    One changed letter leaves the first or the last half of a name as it is, so names
+    are found by the hashes of their halves and then compared. Names of fewer than
     `min_length` letters, or with a digit, are not taken: there one letter is another
     thing.
     """
@@ -108,7 +110,7 @@ class SpellingMatcher:
         the alphabet. The first letter must agree."""
         if not self._is_fit(name):
             return []
-        found = set()
+        found: set[str] = set()
         text = name.encode("ascii")
         hashes = _Hashes(text)
         for length in (len(text) - 1, len(text), len(text) + 1):
@@ -151,13 +153,13 @@ def is_one_edit(one: str, other: str) -> bool:
     return short[i:] == long[i + 1 :]
 
 
-def pick(runs: Iterable[Run], accept: Callable[[str], bool]) -> list[Run]:
+def pick(runs: Iterable[Run], accept: Callable[[Run], bool]) -> list[Run]:
     """Runs that do not overlap, in order of place; the longest accepted ones win."""
     taken: set[int] = set()
     kept = []
     for run in runs:
         places = range(run.first, run.last)
-        if taken.isdisjoint(places) and accept(run.name):
+        if taken.isdisjoint(places) and accept(run):
             taken.update(places)
             kept.append(run)
     return sorted(kept)
@@ -209,7 +211,7 @@ def _hash_names(text: bytes) -> NDArray[numpy.uint64]:
 
 
 def _half_keys(text: bytes) -> NDArray[numpy.uint64]:
-    """(2, n) keys of the first and the last halves, each with the length of the name."""
+    """(2, n) keys of first and last halves, each with the length of the name."""
     starts, ends = _bounds(text)
     hashes, length = _Hashes(text), (ends - starts)
     half = length // 2

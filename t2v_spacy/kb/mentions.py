@@ -1,8 +1,8 @@
 """Simpler forms of a written mention: without brackets, modifiers or dose, or in parts.
 
 Registries write "Recurrent Adult Soft Tissue Sarcoma" and "Metformin 500 mg tablets"
-where a vocabulary has "Soft Tissue Sarcoma" and "Metformin". All functions return places
-in the string, so a link can point at what it is about.
+where a vocabulary has "Soft Tissue Sarcoma" and "Metformin". All functions return
+places in the string, so a link can point at what it is about.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ _MARKER = (
 )
 # What may stand before a condition without changing which one it is.
 _BEFORE_CONDITION = (
-    r"recurrent|refractory|relapsed(?:\s*(?:/|or|and)\s*refractory)?|relapsing|r/r|"
+    r"recurrent|(?:non)?contiguous|nonmetastatic|invasive|refractory|relapsed(?:\s*(?:/|or|and)\s*refractory)?|relapsing|r/r|"
     r"metastatic|oligometastatic|(?:locally|borderline)?[- ]?advanced|inoperable|"
     r"(?:un|non-?|potentially )?resectable|resected|localized|localised|disseminated|"
-    r"newly[- ]diagnosed|previously[- ](?:un)?treated|(?:treatment|drug|chemo)[- ]naive|"
+    r"newly[- ]diagnosed|previously[- ](?:un)?treated|"
+    r"(?:treatment|drug|chemo)[- ]naive|"
     r"untreated|de novo|adults?|children(?:'s)?|childhood|pediatric|paediatric|"
     r"adolescent|elderly|geriatric|aids[- ]related|"
     r"(?:mild|moderate|severe|very severe)(?:\s*(?:,|/|-|or|and|to|–)+\s*"
@@ -49,7 +50,8 @@ _BEFORE_CONDITION = (
     + "|".join((_STAGE, _GRADE, _MARKER))
 )
 _AFTER_CONDITION = (
-    r"in remission|in relapse|nos|not otherwise specified|unspecified|recurrent|"
+    r"in remission|in relapse|ajcc v\d+|ajcc|infections?|disease|nos|"
+    r"not otherwise specified|unspecified|recurrent|"
     r"refractory|metastatic|adult|childhood|pediatric|stage|(?:un)?resectable|"
     r"(?:without|due to|following|after|secondary to|associated with|caused by|"
     r"undergoing|treated with|requiring|in|among|during) .+|patients?|subjects?|"
@@ -89,12 +91,14 @@ _ROUTE = (
     r"systemic|parenteral|enteral|epidural|local"
 )
 _RELEASE = (
-    r"(?:extended|sustained|immediate|modified|controlled|delayed|prolonged)[- ]release|"
+    r"(?:extended|sustained|immediate|modified|controlled|delayed|prolonged)"
+    r"[- ]release|"
     r"er|xr|sr|cr|ir|la|depot"
 )
 _BEFORE_INTERVENTION = (
     r"(?:very )?(?:low|high|standard|medium|intermediate|reduced|full|single|multiple|"
-    r"fixed|loading)[- ]dose(?:d|s)?(?: of)?|dose[- ](?:escalation|escalated|dense)(?: of)?|"
+    r"fixed|loading)[- ]dose(?:d|s)?(?: of)?|"
+    r"dose[- ](?:escalation|escalated|dense)(?: of)?|"
     r"generic|active|experimental|investigational|conventional|standard|routine|"
     r"adjuvant|neo-?adjuvant|maintenance|induction|consolidation|concurrent|"
     r"concomitant|recombinant|liposomal|pegylated|treatment with|therapy with|"

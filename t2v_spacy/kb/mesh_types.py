@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 # Tree number or the start of one -> TUIs, approximate; the longest start decides.
 _TYPES = {
@@ -90,7 +90,7 @@ def _longest(number: str) -> str:
     return _TYPES.get(place) or _TYPES.get(place[:1], "")
 
 
-def parents_by_tree(trees: dict[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+def parents_by_tree(trees: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
     """Id -> ids of the headings one step up in the tree, for ids with tree numbers."""
     owner = {number: i for i, numbers in trees.items() for number in numbers}
     found: dict[str, tuple[str, ...]] = {}

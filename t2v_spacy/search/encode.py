@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
+from ..about import __version__
 from ..errors import Errors, error
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES
@@ -140,11 +141,22 @@ def build_index(
 
 
 def pipeline_fingerprint(nlp: Language) -> str:
-    """Hash of a pipeline's settings and weights; the words it has met do not count."""
-    factories = nlp.pipe_factories.items()
-    indexes = [name for name, factory in factories if factory == "trial_index"]
-    content = nlp.to_bytes(exclude=["vocab", *indexes])
-    return hashlib.sha256(content).hexdigest()
+    """Hash of a pipeline's settings and weights, the same in every process.
+
+    (The bytes a pipeline is saved as are not: they hold files in any order.)
+    """
+    found = hashlib.sha256(f"{__version__}\n{nlp.config.to_str()}".encode())
+    for name, pipe in nlp.pipeline:
+        found.update(name.encode())
+        for node in pipe.model.walk() if hasattr(pipe, "model") else ():
+            for param in node.param_names:
+                if node.has_param(param):
+                    found.update(node.ops.to_numpy(node.get_param(param)).tobytes())
+            for shim in node.shims:
+                for key, tensor in shim._model.state_dict().items():
+                    found.update(key.encode())
+                    found.update(tensor.cpu().numpy().tobytes())
+    return found.hexdigest()
 
 
 def _encode(
