@@ -12,6 +12,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,14 +105,19 @@ class Measure:
 
     def __exit__(self, *_: object) -> None:
         seconds = self.now()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         added = resident() - self._before
-        self.found = {"seconds": seconds, "added": added, "peak": peak}
+        self.found = {"seconds": seconds, "added": added, "peak": peak()}
 
 
 def resident() -> float:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * PAGE / 1e6
+
+
+def peak() -> float:
+    # Not getrusage: its figure is inherited from the process that started this one.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
 
 
 def best(repeats: int, step: Callable[[Any], dict], argument: Any) -> dict[str, Any]:
@@ -120,8 +126,9 @@ def best(repeats: int, step: Callable[[Any], dict], argument: Any) -> dict[str, 
 
 
 def in_process(step: Callable[[Any], dict], argument: Any) -> dict[str, Any]:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(step, (argument,))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(step, argument).result()
 
 
 if __name__ == "__main__":

@@ -64,8 +64,16 @@ def agreement(
             links = linker.link(names[0], role, _defined(trial))
             if exact_only:
                 links = [k for k in links if k.how in _WHOLE_NAME]
-            verdict = _compare(linker, links, tag)
+            verdict = _compare(linker, links[:1], tag)
             counts[verdict] += 1
+            each = {_compare(linker, [link], tag) for link in links}
+            best = next((v for v in ("same", "ancestor", "other") if v in each), "-")
+            counts[f"any {best}"] += 1
+            if "COVID-19" not in (
+                linker.kb.name(tag),
+                *map(linker.kb.name, _ids(links)),
+            ):
+                counts[f"calm {verdict}"] += 1
             how = links[0].how if links else "-"
             by_method.setdefault(how, Counter())[verdict] += 1
             if verdict == "other":
@@ -179,14 +187,27 @@ def _report(
 ) -> None:
     linked = counts["same"] + counts["ancestor"] + counts["other"]
     total = linked + counts["not linked"]
-    print(
-        f"{role} ({half} half): {total} trials, linked {linked / total:.1%}; of the "
-        f"linked: same {counts['same'] / linked:.1%}, same or ancestor "
-        f"{(counts['same'] + counts['ancestor']) / linked:.1%}"
-        f"; tag not in the base {counts['tag not in the base']}"
-    )
+    print(f"{role} ({half} half): {total} trials, linked {linked / total:.1%}")
+    for prefix, what in (
+        ("", "first link"),
+        ("any ", "any link"),
+        ("calm ", "first link, without those on COVID-19"),
+    ):
+        same, above, other = (
+            counts[f"{prefix}{v}"] for v in ("same", "ancestor", "other")
+        )
+        all_of = same + above + other
+        print(
+            f"    {what}: {all_of} linked, same {same / all_of:.1%}, "
+            f"same or ancestor {(same + above) / all_of:.1%}"
+        )
+    print(f"    tag not in the base: {counts['tag not in the base']}")
     for how, verdicts in sorted(by_method.items(), key=lambda p: -p[1].total()):
         print(f"    {how}: {dict(verdicts)}")
+
+
+def _ids(links: list[Link]) -> list[str]:
+    return [link.ids[0] for link in links[:1]]
 
 
 def _compare(linker: ConceptLinker, links: list[Link], tag: str) -> str:

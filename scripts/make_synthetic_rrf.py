@@ -36,7 +36,7 @@ def main(
     rows: Annotated[int, typer.Option(help="Rows of all files together.")] = 2_000_000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
 ) -> None:
-    """Write MRCONSO, MRSTY, MRREL and MRFILES. Every name is made of random syllables."""
+    """Write MRCONSO, MRSTY, MRREL and MRFILES. Names are random syllables."""
     rng = random.Random(seed)
     n = max(1, rows // ROWS_EACH)
     out.mkdir(parents=True, exist_ok=True)
@@ -54,8 +54,9 @@ def main(
 def write(path: Path, lines: Iterable[str]) -> int:
     count = 0
     with path.open("w", encoding="utf8") as file:
-        for count, line in enumerate(lines, 1):
+        for line in lines:
             file.write(line + "\n")
+            count += 1
     return count
 
 

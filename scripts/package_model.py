@@ -10,6 +10,7 @@ from pathlib import Path
 
 import srsly
 import typer
+from thinc.api import Config
 
 from t2v_spacy.about import __version__
 
@@ -25,6 +26,7 @@ def main(model: Path, out: Path, name: str = "trial2vec") -> None:
         staged = Path(folder) / "model"
         shutil.copytree(model, staged)
         write_meta(staged / "meta.json")
+        forget_folders(staged / "config.cfg")
         settings = ["--name", name, "--version", __version__, "--build", "wheel"]
         run("-m", "spacy", "package", staged, folder, *settings, "--force")
         run("-m", "build", "--wheel", "--outdir", folder, ".")
@@ -56,6 +58,15 @@ def write_meta(path: Path) -> None:
         ],
     )
     srsly.write_json(path, meta)
+
+
+def forget_folders(path: Path) -> None:
+    """Keep only the last part of each path of this machine: what it held is inside."""
+    config = Config().from_disk(path, interpolate=False)
+    for name, value in config["paths"].items():
+        if isinstance(value, str) and Path(value).exists():
+            config["paths"][name] = Path(value).resolve().name
+    config.to_disk(path)
 
 
 def run(*arguments: object) -> None:

@@ -64,6 +64,19 @@ def tiny_nlp(tiny_backbone):
     return make_tiny_nlp(tiny_backbone)
 
 
+@pytest.fixture(scope="session")
+def shipped_nlp():
+    """The shipped pipeline on the real small encoder, in float32."""
+    import spacy
+    from thinc.api import Config
+
+    path = Path(__file__).parent.parent / "configs" / "trial2vec.cfg"
+    exact = {"components.transformer.model.precision": "float32"}
+    nlp = spacy.util.load_model_from_config(Config().from_disk(path, overrides=exact))
+    nlp.initialize()
+    return nlp
+
+
 def make_tiny_nlp(backbone: str, **settings):
     import spacy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,12 +55,12 @@ class _Relation:
 def assemble(
     concepts: Iterable[Concept],
     info: dict[str, Any],
-    curated: list[tuple[str, str]],
+    curated: Mapping[str, Sequence[str]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and columns for `KnowledgeBase(…)`. RAISES: T083, T082."""
-    chosen: dict[str, list[str]] = {}
-    for alias, concept_id in curated:
-        chosen.setdefault(concept_id, []).append(alias)
+    """Header and columns for `KnowledgeBase(…)`. RAISES: T083, T082.
+
+    curated: May still be growing while the concepts come; it is asked for each of them.
+    """
     ids, names, definitions = _Texts(), _Texts(), _Texts()
     types, name_counts, marked = array("H"), array("i"), array("i")
     type_sets: dict[tuple[str, ...], int] = {}
@@ -72,7 +72,7 @@ def assemble(
         _check(concept, seen)
         ids.add(concept_id)
         own = _distinct((concept.canonical_name, *concept.aliases))
-        given = _distinct(chosen.pop(concept_id, ()))
+        given = _distinct(curated.get(concept_id, ()))
         for folded in given:
             own.setdefault(folded, given[folded])
         for at, (folded, name) in enumerate(own.items()):
@@ -89,10 +89,11 @@ def assemble(
     name = info.setdefault("name", "unnamed")
     info.setdefault("version", name)
     info.setdefault("sources", [])
-    if chosen:
-        raise error(Errors.T082, concept_id=next(iter(chosen)), name=name)
     all_ids = ids.strings()
     index = HashIndex(all_ids.chunks())
+    for concept_id in curated:
+        if _row_of(concept_id, all_ids, index) < 0:
+            raise error(Errors.T082, concept_id=concept_id, name=name)
     columns: dict[str, Any] = {
         "ids": all_ids.blob,
         "names": names.strings().blob,

@@ -29,11 +29,11 @@ def looks_like_jsonl(path: Path) -> bool:
 
 
 def read_jsonl(
-    path: str | Path, curated: list[tuple[str, str]] | None = None
+    path: str | Path, curated: dict[str, list[str]] | None = None
 ) -> Iterator[Concept]:
     """Concepts of a file. RAISES: T001; T005 names the file and line of a bad one.
 
-    curated: Takes (alias, concept id) of the curated aliases that are met.
+    curated: Takes the curated aliases by concept id, before the concept comes.
     """
     path = Path(path)
     if not path.is_file():
@@ -46,9 +46,8 @@ def read_jsonl(
                 if line.strip():
                     record = json.loads(line)
                     concept = _concept(record)
-                    if curated is not None:
-                        for alias in record.get("curated_aliases") or ():
-                            curated.append((alias, concept.concept_id))
+                    if curated is not None and record.get("curated_aliases"):
+                        curated[concept.concept_id] = record["curated_aliases"]
                     yield concept
     except (OSError, EOFError, lzma.LZMAError) as err:
         where = f"after line {number}"
@@ -94,7 +93,7 @@ def _concept(record: Any) -> Concept:
             raise ValueError(f"no text in the field {name}")
     for name in _LISTS:
         _check_list(name, record.get(name))
-    roles = record.get("roles") or {}
+    roles = record.get("roles", {})
     if not isinstance(roles, dict):
         raise ValueError("the field roles is not an object")
     for name, targets in roles.items():

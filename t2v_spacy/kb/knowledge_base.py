@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +11,11 @@ import numpy as np
 
 from ..errors import Errors, error
 from . import hierarchy
-from .columns import HashIndex, Ragged, Strings, fold_all
+from .columns import HashIndex, Ragged, Strings
+from .names import Names
 from .normalise import fold, norm_folded
 from .storage import BEST, pack, unpack
 
-# Vocabularies in order of trust: an ambiguous name means the first of them.
-VOCABULARIES = ("MESH:D", "MESH:C", "MONDO:", "UNII:")
 SIBLINGS_BELOW = 200
 
 
@@ -50,14 +49,15 @@ class KnowledgeBase:
         """From what `storage.unpack` gives; use the class methods instead."""
         self._header = header
         self._ids = Strings(columns["ids"])
-        self._names = Strings(columns["names"])
+        self._names = Names(
+            Strings(columns["names"]),
+            columns["name_counts"],
+            columns["curated"],
+            self._ids,
+        )
         self._definitions = Strings(columns["definitions"])
         self._type_sets = [tuple(types) for types in header["type_sets"]]
         self._types = columns["types"]
-        counts = columns["name_counts"]
-        self._first_name = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        self._owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        self._curated = frozenset(columns["curated"].tolist())
         self._parents = _ragged(columns, "parents")
         self._roles = {kind: _ragged(columns, f"role:{kind}") for kind in self._kinds}
 
@@ -67,19 +67,21 @@ class KnowledgeBase:
         concepts: Iterable[Concept],
         *,
         info: Mapping[str, Any] | None = None,
-        curated: Iterable[tuple[str, str]] = (),
+        curated: Mapping[str, Sequence[str]] | None = None,
     ) -> KnowledgeBase:
         """Base of some concepts, whose order decides between equals.
 
         Parents and roles that are not among them are left out and counted in `info()`.
         info: `name`, `version`, `sources` (dicts with name, version, notice).
-        curated: Further names that a person chose, as (alias, concept id); they come
-            first in look-ups. RAISES: T083 for a bad or repeated concept, T082 for a
-            curated alias of an unknown one.
+        curated: Further names that a person chose, by concept id; they come first in
+            look-ups.
+
+        RAISES: T083 for a bad or repeated concept, T082 for an unknown id in `curated`.
         """
         from .assemble import assemble
 
-        return cls(*assemble(concepts, dict(info or {}), list(curated)))
+        given = {} if curated is None else curated
+        return cls(*assemble(concepts, dict(info or {}), given))
 
     @classmethod
     def open(cls, path: str | Path) -> KnowledgeBase:
@@ -92,7 +94,7 @@ class KnowledgeBase:
         if not path.is_file():
             raise error(Errors.T001, path=path)
         if looks_like_jsonl(path):
-            curated: list[tuple[str, str]] = []
+            curated: dict[str, list[str]] = {}
             concepts = read_jsonl(path, curated)
             info = {"name": path.name.split(".")[0]}
             return cls.from_concepts(concepts, info=info, curated=curated)
@@ -116,7 +118,7 @@ class KnowledgeBase:
             yield from chunk
 
     def name(self, concept_id: str) -> str:
-        return self._names[int(self._first_name[self._at(concept_id)])]
+        return self._names.canonical(self._at(concept_id))
 
     def types(self, concept_id: str) -> tuple[str, ...]:
         return self._type_sets[self._types[self._at(concept_id)]]
@@ -171,11 +173,7 @@ class KnowledgeBase:
 
     def lookup_folded(self, folded: str) -> tuple[str, ...]:
         """`lookup` of a name that `normalise.fold` has been applied to."""
-        found = self._fold_index.find(folded)
-        if not found:
-            return ()
-        rows = [row for row in found if fold(self._names[row]) == folded]
-        return self._preferred(rows)
+        return tuple(self._ids[row] for row in self._names.find_folded(folded))
 
     def lookup_norm(self, name: str) -> tuple[str, ...]:
         """As `lookup`, and any word order, plural and spelling (`normalise.norm`)."""
@@ -183,34 +181,17 @@ class KnowledgeBase:
 
     def lookup_normed(self, key: str) -> tuple[str, ...]:
         """`lookup_norm` of a name that `normalise.norm` has been applied to."""
-        found = self._norm_index.find(key)
-        if not found or not key:
-            return ()
-        names = [(row, norm_folded(fold(self._names[row]))) for row in found]
-        return self._preferred([row for row, normed in names if normed == key])
+        return tuple(self._ids[row] for row in self._names.find_normed(key))
 
     def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each folded name once, with its ids in order of preference."""
-        index = self._fold_index
-        _, inverse, counts = np.unique(
-            index.hashes, return_inverse=True, return_counts=True
-        )
-        is_shared = np.empty(len(self._names), bool)
-        is_shared[index.order] = counts[inverse] > 1
-        ids, rows = list(self.ids()), zip(self._owner, is_shared, strict=True)
-        seen: set[str] = set()
-        for chunk in self._names.chunks():
-            for folded in fold_all(chunk):
-                owner, shared = next(rows)
-                if not shared:
-                    yield folded, (ids[owner],)
-                elif folded not in seen:
-                    seen.add(folded)
-                    yield folded, self.lookup_folded(folded)
+        ids = list(self.ids())
+        for folded, rows in self._names.each():
+            yield folded, tuple(ids[row] for row in rows)
 
     def is_curated(self, folded: str) -> bool:
         """Whether a person chose this (folded) name for the concept it looks up."""
-        return folded in self._curated_names
+        return folded in self._names.curated_names
 
     def shared_concepts(self, a: Iterable[str], b: Iterable[str]) -> list[Any]:
         """What the concepts of two trials have in common; see `shared_concepts`."""
@@ -230,7 +211,7 @@ class KnowledgeBase:
             **self._header["info"],
             "concepts": len(self),
             "aliases": len(self._names) - len(self),
-            "curated_aliases": len(self._curated),
+            "curated_aliases": len(self._names.curated),
             "with_parents": _filled(self._parents),
             "with_roles": {kind: _filled(rows) for kind, rows in self._roles.items()},
             "with_definition": int(np.count_nonzero(lengths)),
@@ -240,11 +221,11 @@ class KnowledgeBase:
         """preset: Effort of the LZMA packer, 0 to 9; the default is slow and small."""
         columns: dict[str, bytes | np.ndarray] = {
             "ids": self._ids.blob,
-            "names": self._names.blob,
+            "names": self._names.strings.blob,
             "definitions": self._definitions.blob,
             "types": self._types,
-            "name_counts": np.diff(self._first_name).astype(np.int32),
-            "curated": np.array(sorted(self._curated), np.int32),
+            "name_counts": self._names.counts,
+            "curated": np.array(sorted(self._names.curated), np.int32),
         }
         relations = {f"role:{kind}": rows for kind, rows in self._roles.items()}
         for name, rows in {"parents": self._parents, **relations}.items():
@@ -275,22 +256,12 @@ class KnowledgeBase:
         return cls(*unpack(path.read_bytes(), path))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The indices hold hashes of this process; they are made again when needed.
-        made = {"_id_index", "_fold_index", "_norm_index", "_children", "_depths"}
-        return {name: v for name, v in self.__dict__.items() if name not in made}
+        # The index holds hashes of this process; it is made again when needed.
+        return {name: v for name, v in self.__dict__.items() if name != "_id_index"}
 
     @cached_property
     def _id_index(self) -> HashIndex:
         return HashIndex(self._ids.chunks())
-
-    @cached_property
-    def _fold_index(self) -> HashIndex:
-        return HashIndex(map(fold_all, self._names.chunks()))
-
-    @cached_property
-    def _norm_index(self) -> HashIndex:
-        folded = map(fold_all, self._names.chunks())
-        return HashIndex([norm_folded(name) for name in chunk] for chunk in folded)
 
     @cached_property
     def _children(self) -> Ragged:
@@ -299,10 +270,6 @@ class KnowledgeBase:
     @cached_property
     def _depths(self) -> np.ndarray:
         return hierarchy.depths(self._parents, self._children)
-
-    @cached_property
-    def _curated_names(self) -> frozenset[str]:
-        return frozenset(fold(self._names[row]) for row in self._curated)
 
     @property
     def _kinds(self) -> list[str]:
@@ -322,8 +289,7 @@ class KnowledgeBase:
         return i
 
     def _concept(self, i: int) -> Concept:
-        first, last = int(self._first_name[i]), int(self._first_name[i + 1])
-        name, *aliases = self._names.slice(first, last)
+        name, *aliases = self._names.of(i)
         return Concept(
             self._ids[i],
             name,
@@ -340,18 +306,6 @@ class KnowledgeBase:
 
     def _all_ids(self, rows: np.ndarray) -> tuple[str, ...]:
         return tuple(self._ids[i] for i in rows.tolist())
-
-    def _preferred(self, rows: list[int]) -> tuple[str, ...]:
-        owners = [int(self._owner[row]) for row in rows]
-        if len(rows) == 1:
-            return (self._ids[owners[0]],)
-        ranked = []
-        for row, owner in zip(rows, owners, strict=True):
-            concept_id = self._ids[owner]
-            alias = row != self._first_name[owner]
-            curated = row in self._curated
-            ranked.append((not curated, _rank(concept_id), alias, owner, concept_id))
-        return tuple(dict.fromkeys(entry[-1] for entry in sorted(ranked)))
 
     def _types_like(self, code: int) -> list[int]:
         """Codes of the type sets that share a semantic group with one."""
@@ -371,10 +325,3 @@ def _ragged(columns: Mapping[str, Any], name: str) -> Ragged:
 
 def _filled(rows: Ragged) -> int:
     return int(np.count_nonzero(rows.counts))
-
-
-def _rank(concept_id: str) -> int:
-    for rank, start in enumerate(VOCABULARIES):
-        if concept_id.startswith(start):
-            return rank
-    return len(VOCABULARIES)

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from .matcher import NameMatcher, Run, SpellingMatcher, pick
+from .meanings import Meanings, is_short
 from .mentions import CONTROL, Part, split, stripped, trim, without_brackets
-from .names import Names, is_short
 from .normalise import Word, fold, words
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ METHODS = tuple(SCORES)
 _LONGEST_ITEM = 25
 # Names are not sought across these.
 _BREAK = re.compile(r"[\n\r\t;:()\[\]!?•|]|[.,] |\s[-–—+/]\s")
+_NOT = frozenset(("non", "anti"))
+_OTHER_THING = frozenset(
+    ("agonist", "agonists", "analog", "analogs", "analogue", "analogues", "antagonist")
+    + ("antagonists", "antibodies", "antibody", "blockade", "blocker", "blockers")
+    + ("deprivation", "gene", "genes", "inhibitor", "inhibitors", "mutation")
+    + ("mutations", "receptor", "receptors", "transplant", "transplantation")
+    + ("transplants", "vaccine", "vaccines")
+)
 Fuzzy = Callable[[Sequence[str]], list[list[tuple[str, float]]]]
 
 
@@ -72,7 +80,7 @@ class ConceptLinker:
         self.methods = frozenset(methods)
         self.fuzzy = fuzzy
         self.cache_size = cache_size
-        self.names = Names(kb, cache_size)
+        self.meanings = Meanings(kb, cache_size)
         self._links: dict[tuple, list[Link]] = {}
 
     @cached_property
@@ -111,16 +119,21 @@ class ConceptLinker:
         links = []
         if "ngram" in self.methods:
             allowed = "text" if role == "any" else role
-            runs = self.matcher.find(found, _segments(text, found))
+            segments = _segments(text, found)
+            runs = self.matcher.find(found, segments)
 
             def accept(run: Run) -> bool:
-                ids = self.names.within(run.name, allowed)
+                ids = self.meanings.within(run.name, allowed)
                 name = text[found[run.first].start : found[run.last - 1].end]
-                return bool(ids) and self.names.is_clear(name, run.name, ids[0])
+                return (
+                    bool(ids)
+                    and self.meanings.is_clear(name, run.name, ids[0])
+                    and not _goes_on(run, found, segments)
+                )
 
             for run in pick(runs, accept):
                 start, end = found[run.first].start, found[run.last - 1].end
-                ids = self.names.within(run.name, allowed)
+                ids = self.meanings.within(run.name, allowed)
                 links.append(Link(ids, "ngram", start, end, SCORES["ngram"]))
         if defined:
             links = _merge(links, self._abbreviations(text, role, defined))
@@ -132,7 +145,7 @@ class ConceptLinker:
             return []
         if len(item.text.split()) > _LONGEST_ITEM:
             return self.link_text(mention, role, used)
-        for step in (self._whole, self._control, self._parts, self._similar):
+        for step in (self._control, self._whole, self._parts, self._similar):
             if links := [*step(item, role, used)]:
                 return links
         if "ngram" in self.methods:
@@ -151,7 +164,7 @@ class ConceptLinker:
         for how, part in self._forms(item, role, used):
             name = part.text if how == "exact" else used.get(part.text, part.text)
             typed = strict or how in ("parenthetical", "stripped")
-            found = self.names.find(name, role, typed)
+            found = self.meanings.find(name, role, typed)
             if found and how in self.methods | {"exact"}:
                 found_how, ids = found
                 how = found_how if how == "exact" else how
@@ -185,7 +198,9 @@ class ConceptLinker:
     ) -> Iterator[Link]:
         """ "Metformin placebo" is a placebo, not metformin."""
         match = CONTROL.search(item.text) if role == "intervention" else None
-        if match and not self._complete(item, role, used):
+        if not match or self.meanings.find(item.text, role, False):
+            return
+        if not self._complete(item, role, used):
             control = _moved(Part(match[0], match.start(), match.end()), item.start)
             yield from self._whole(control, role, used)
 
@@ -208,13 +223,13 @@ class ConceptLinker:
             for how, part in self._forms(item, role, used):
                 if how in ("exact", "stripped"):
                     for name in self.spelling.find(fold(part.text)):
-                        if ids := self.names.within(name, role):
+                        if ids := self.meanings.within(name, role):
                             score = SCORES["spelling"]
                             yield Link(ids, "spelling", part.start, part.end, score)
                             return
         if self.fuzzy is not None:
             found = [
-                c for c in self.fuzzy([item.text])[0] if self.names.fits(c[0], role)
+                c for c in self.fuzzy([item.text])[0] if self.meanings.fits(c[0], role)
             ]
             if found:
                 ids = tuple(concept_id for concept_id, _ in found)
@@ -272,6 +287,17 @@ def _segments(text: str, found: Sequence[Word]) -> list[int]:
             number += 1
         numbers.append(number)
     return numbers
+
+
+def _goes_on(run: Run, found: Sequence[Word], segments: Sequence[int]) -> bool:
+    """Whether the words beside a name make it another thing: "non" before it, or an
+    "inhibitor" or "transplant" after it."""
+    first, last = run.first, run.last
+    before = first and segments[first - 1] == segments[first]
+    if before and found[first - 1].folded in _NOT:
+        return True
+    after = last < len(found) and segments[last] == segments[last - 1]
+    return after and found[last].folded in _OTHER_THING
 
 
 def _merge(links: list[Link], more: Iterator[Link]) -> list[Link]:

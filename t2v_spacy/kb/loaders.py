@@ -7,7 +7,6 @@ instead of the base itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,16 @@ if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
 
 
-@dataclass(frozen=True)
 class KBLoader:
     """Call it for the base. name is that of the registered function, settings are its
     arguments: plain values, kept with a pipeline that stores no base."""
 
-    name: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    # Not a dataclass: spaCy hands the settings of `initialize` through pydantic, which
+    # turns those into dicts.
+
+    def __init__(self, name: str, settings: dict[str, Any] | None = None) -> None:
+        self.name = name
+        self.settings = dict(settings or {})
 
     def __call__(self) -> KnowledgeBase:
         return _OPENERS[self.name](**self.settings)
@@ -46,11 +48,6 @@ def kb_from_umls(path: str) -> KBLoader:
     """A META folder of the user's UMLS. That takes minutes for a whole one: rather
     make a base of it once with `t2v kb build --umls`."""
     return KBLoader("t2v.KBFromUMLS.v1", {"path": str(path)})
-
-
-def load_kb(name: str, settings: dict[str, Any]) -> KnowledgeBase:
-    """The base that a pipeline refers to."""
-    return registry.misc.get(name)(**settings)()
 
 
 def open_kb(path: str | Path | None = None) -> KnowledgeBase:

@@ -17,6 +17,7 @@ from .normalise import Word
 
 MAX_WORDS = 8
 MAX_LENGTH = 80
+_LONG_WORD = 9
 _CHUNK = 20_000
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 _INVERSE = pow(_BASE, -1, 1 << 64)
@@ -121,7 +122,7 @@ class SpellingMatcher:
                 key = hashes.of(numpy.array([start]), numpy.array([end]))
                 key ^= numpy.uint64(length)
                 found.update(self._at(side, key[0]))
-        return sorted(f for f in found if f[0] == name[0] and is_one_edit(f, name))
+        return sorted(f for f in found if f[0] == name[0] and is_misspelt(name, f))
 
     def _at(self, side: int, key: numpy.uint64) -> Iterator[str]:
         keys, order = self._keys[side], self._orders[side]
@@ -137,9 +138,24 @@ class SpellingMatcher:
         )
 
 
-def is_one_edit(one: str, other: str) -> bool:
-    """Whether two strings differ by exactly one letter, or by two swapped ones."""
-    if one == other or abs(len(one) - len(other)) > 1:
+def is_misspelt(text: str, name: str) -> bool:
+    """Whether a text is a name with one letter more, less or other, or two swapped, in
+    a long word; or with a blank too much or too few.
+
+    One letter of a short word makes another word: photon and proton, B-cell and T-cell.
+    """
+    if text.replace(" ", "") == name.replace(" ", ""):
+        return text != name
+    pairs = list(zip(text.split(" "), name.split(" "), strict=False))
+    differing = [(one, other) for one, other in pairs if one != other]
+    if text.count(" ") != name.count(" ") or len(differing) != 1:
+        return False
+    one, other = differing[0]
+    return min(len(one), len(other)) >= _LONG_WORD and _is_one_edit(one, other)
+
+
+def _is_one_edit(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1:
         return False
     i = 0
     while i < min(len(one), len(other)) and one[i] == other[i]:

@@ -8,7 +8,6 @@ places in the string, so a link can point at what it is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -50,7 +49,8 @@ _BEFORE_CONDITION = (
     + "|".join((_STAGE, _GRADE, _MARKER))
 )
 _AFTER_CONDITION = (
-    r"in remission|in relapse|ajcc v\d+|ajcc|infections?|disease|nos|"
+    r"in (?:complete |partial |first |second |molecular )*(?:remission|relapse)|"
+    r"ajcc v\d+|ajcc|infections?|disease|nos|"
     r"not otherwise specified|unspecified|recurrent|"
     r"refractory|metastatic|adult|childhood|pediatric|stage|(?:un)?resectable|"
     r"(?:without|due to|following|after|secondary to|associated with|caused by|"
@@ -135,13 +135,19 @@ _SPLIT = re.compile(
 )
 CONTROL = re.compile(r"\b(?:placebos?|sham)\b", re.I)
 _MOST_STRIPS = 6
+_MARKS = " \t\r\n-–*•,;:.'\""
 
 
 def trim(text: str, start: int = 0) -> Part:
-    """A text without the blanks and marks around it."""
-    left = len(text) - len(text.lstrip(" \t\r\n-–*•,;:.'\""))
-    right = text.rstrip(" \t\r\n-–*•,;:.'\"")
-    return Part(right[left:], start + left, start + max(left, len(right)))
+    """A text without the blanks and marks around it, or a bracket that has no other."""
+    right = text.rstrip(_MARKS)
+    if right.endswith(")") and "(" not in right:
+        right = right[:-1].rstrip(_MARKS)
+    left = right.lstrip(_MARKS)
+    if left.startswith("(") and ")" not in left:
+        left = left[1:].lstrip(_MARKS)
+    at = start + len(right) - len(left)
+    return Part(left, at, at + len(left))
 
 
 def without_brackets(text: str) -> tuple[Part, list[Part]]:
@@ -157,26 +163,23 @@ def without_brackets(text: str) -> tuple[Part, list[Part]]:
     return outer, [part for part in inner if part.text]
 
 
-def stripped(text: str, role: str) -> Iterator[Part]:
-    """Ever shorter forms without what stands before and after, the longest first.
+def stripped(text: str, role: str) -> list[Part]:
+    """Shorter forms without what stands before or after, the longest first.
 
     role (str): "condition" or "intervention".
     """
     before, after = _STRIP[role]
-    start, end = 0, len(text)
+    starts, ends = [0], [len(text)]
     for _ in range(_MOST_STRIPS):
-        rest = text[start:end]
-        if match := before.match(rest):
-            start += match.end()
-        elif match := after.search(rest):
-            end = start + match.start()
-        else:
-            return
-        part = trim(text[start:end], start)
-        if not part.text:
-            return
-        start, end = part.start, part.end
-        yield part
+        if match := before.match(text, starts[-1]):
+            starts.append(match.end())
+        if match := after.search(text[: ends[-1]]):
+            ends.append(match.start())
+    spans = [(s, e) for s in starts for e in ends if s < e][1:]
+    parts = (trim(text[s:e], s) for s, e in spans)
+    return sorted(
+        dict.fromkeys(p for p in parts if p.text), key=lambda p: p.start - p.end
+    )
 
 
 def split(text: str) -> list[Part]:

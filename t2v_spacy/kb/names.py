@@ -1,216 +1,107 @@
-"""What a name means in a trial: which concepts, in which order, or none.
-
-A base says which concepts have a name. Here are the rules on top of that: the types a
-section asks for, short names that mean a dozen things, salts, germs, everyday words.
-"""
+"""The names of a knowledge base, and which concepts a name means."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
-from .general_names import GENERAL_NAMES, GENERAL_ROOTS
+import numpy as np
+
+from .columns import HashIndex, Strings, fold_all
 from .normalise import fold, norm_folded
-from .semantic_groups import CONDITION_TYPES, INTERVENTION_TYPES
 
-if TYPE_CHECKING:
-    from .knowledge_base import KnowledgeBase
-
-ROLE_TYPES = {
-    "condition": CONDITION_TYPES,
-    "intervention": INTERVENTION_TYPES,
-    "any": CONDITION_TYPES | INTERVENTION_TYPES,
-    # Hospital services and research methods are right as an item of a list, but in
-    # running text seldom what the trial is about.
-    "text": (CONDITION_TYPES | INTERVENTION_TYPES) - {"T058", "T062"},
-}
-_GERM_TYPES = frozenset(("T004", "T005", "T007", "T204"))
-_SALTS = (
-    *("acetate", "anhydrous", "besylate", "bisulfate", "bitartrate", "bromide"),
-    *("calcium", "camsylate", "chloride", "citrate", "dihydrate", "dihydrochloride"),
-    *("diisethionate", "dimesylate", "diphosphate", "disodium", "ditosylate"),
-    *("esylate", "fumarate", "hcl", "hyclate", "hydrobromide", "hydrochloride"),
-    *("isethionate", "lactate", "magnesium", "malate", "maleate", "mesylate"),
-    *("monohydrate", "nitrate", "palmitate", "phosphate", "potassium", "sodium"),
-    *("succinate", "sulfate", "tartrate", "tosylate", "trihydrate"),
-)
-_SHORT = 4
-
-
-class Named(NamedTuple):
-    """how is "exact", "folded", "normalised" or "curated"; ids are all concepts of the
-    name, the best first."""
-
-    how: str
-    ids: tuple[str, ...]
+# Vocabularies in order of trust: an ambiguous name means the first of them.
+VOCABULARIES = ("MESH:D", "MESH:C", "MONDO:", "UNII:")
 
 
 class Names:
-    """Meanings of names, by a base.
+    """Names concept after concept, the canonical first; concepts are row numbers."""
 
-    kb (KnowledgeBase): The base.
-    cache_size (int): Distinct names whose meaning is kept.
-    """
+    def __init__(
+        self, names: Strings, counts: np.ndarray, curated: np.ndarray, ids: Strings
+    ) -> None:
+        """counts: Number of names by concept. curated: Places of names that a person
+        chose."""
+        self.strings = names
+        self.counts = counts
+        self.curated = frozenset(curated.tolist())
+        self._ids = ids
+        self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        self._owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
-    def __init__(self, kb: KnowledgeBase, cache_size: int = 100_000) -> None:
-        self.kb = kb
-        self.cache_size = cache_size
-        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+    def __len__(self) -> int:
+        return len(self.strings)
 
-    def find(self, text: str, role: str, typed: bool) -> Named | None:
-        """What a whole text names, or None.
+    def canonical(self, row: int) -> str:
+        return self.strings[int(self._first[row])]
 
-        role (str): A key of ROLE_TYPES: the types that are preferred.
-        typed (bool): Whether other types are not taken at all.
-        """
-        folded = fold(text)
-        if not folded or (typed and folded in GENERAL_NAMES):
-            return None
-        ids: Sequence[str] = self.kb.lookup_folded(folded)
-        how = "folded"
-        if ids and self.kb.is_curated(folded):
-            how = "curated"
-        elif ids and not self.is_readable(text, folded):
-            return None
-        elif ids:
-            how = "exact" if self._is_spelled(text, ids[0]) else "folded"
-        elif not is_short(folded):
-            ids, how = self.kb.lookup_normed(norm_folded(folded)), "normalised"
-        if len(ids) > 1 and how != "curated":
-            ids = self._by_name(ids, norm_folded(folded))
-        fitting = self._fitting(ids, role, typed)
-        return Named(how, fitting) if fitting else None
+    def of(self, row: int) -> list[str]:
+        return self.strings.slice(int(self._first[row]), int(self._first[row + 1]))
 
-    def within(self, folded: str, role: str) -> tuple[str, ...]:
-        """Concepts of a folded name that is a part of a longer text."""
-        key = (folded, role)
-        ids = self._known.get(key)
-        if ids is None:
-            if len(self._known) >= self.cache_size:
-                self._known.clear()
-            found = () if folded in GENERAL_NAMES else self.kb.lookup_folded(folded)
-            ids = self._known[key] = self._fitting(found, role, True)
-        return ids
+    def find_folded(self, folded: str) -> list[int]:
+        """Concepts with this folded name, the preferred one first."""
+        places = self._fold_index.find(folded)
+        if not places:
+            return []
+        return self._preferred([i for i in places if fold(self.strings[i]) == folded])
 
-    def fits(self, concept_id: str, role: str) -> bool:
-        """Whether a concept has one of the role's types. A base without types cannot
-        tell, so all of it fits."""
-        if concept_id in self._general:
-            return False
-        types = self.kb.types(concept_id)
-        return not types or not ROLE_TYPES[role].isdisjoint(types)
+    def find_normed(self, key: str) -> list[int]:
+        """Concepts with a name of this `normalise.norm`, the preferred one first."""
+        places = self._norm_index.find(key) if key else []
+        normed = [(i, norm_folded(fold(self.strings[i]))) for i in places]
+        return self._preferred([i for i, found in normed if found == key])
 
-    def is_readable(self, text: str, folded: str) -> bool:
-        """Whether a name is safe to read as it stands: short ones are not, unless they
-        are curated or the base's own heading; "MDD" is a dozen things."""
-        if not is_short(folded):
-            return True
-        ids = self.kb.lookup_folded(folded)
-        if self.kb.is_curated(folded):
-            return self._has_short(ids[0], text, folded, True)
-        return any(self._has_short(i, text, folded, False) for i in ids)
-
-    def is_clear(self, text: str, folded: str, concept_id: str) -> bool:
-        """Whether words within a text are likely meant as a name. In lower case, the
-        trade name of a substance is more likely just a word ("score", "impact")."""
-        if not self.is_readable(text, folded):
-            return False
-        word = text.islower() and text.isalpha()
-        trade = word and concept_id.startswith(("MESH:C", "UNII:"))
-        return not trade or fold(self.kb.name(concept_id)) == folded
-
-    @cached_property
-    def _has_curated(self) -> bool:
-        return bool(self.kb.info().get("curated_aliases"))
-
-    @cached_property
-    def _general(self) -> frozenset[str]:
-        """Concepts that say how a disease is."""
-        found = {root for root in GENERAL_ROOTS if root in self.kb}
-        todo = list(found)
-        while todo:
-            new = set(self.kb.children(todo.pop())) - found
-            found |= new
-            todo += new
-        return frozenset(found)
-
-    def _fitting(self, ids: Sequence[str], role: str, typed: bool) -> tuple[str, ...]:
-        """Ids of the role's types first; none if there are none and `typed`."""
-        fitting = tuple(i for i in ids if self.fits(i, role))
-        if not fitting and role == "condition":
-            fitting = tuple(self._infections(ids))
-        if fitting:
-            best = tuple(dict.fromkeys(map(self._heading, fitting)))
-            return best + tuple(i for i in ids if i not in (*fitting, *best))
-        if typed:
-            return ()
-        # A disease is never what is given, whatever its aliases say.
-        unfit: Container[str] = CONDITION_TYPES if role == "intervention" else ()
-        return tuple(i for i in ids if not any(t in unfit for t in self.kb.types(i)))
-
-    def _by_name(self, ids: Sequence[str], key: str) -> Sequence[str]:
-        """Among equals of one vocabulary, first those whose own name it is: "infection"
-        is Infections before Communicable Diseases."""
-        equal = ids[0][: len("MESH:D")]
-        return sorted(
-            ids,
-            key=lambda i: (
-                not i.startswith(equal),
-                norm_folded(fold(self.kb.name(i))) != key,
-            ),
+    def each(self) -> Iterator[tuple[str, list[int]]]:
+        """Each folded name once, with its concepts."""
+        index = self._fold_index
+        _, inverse, counts = np.unique(
+            index.hashes, return_inverse=True, return_counts=True
         )
+        is_shared = np.empty(len(self), bool)
+        is_shared[index.order] = counts[inverse] > 1
+        rows = zip(self._owner.tolist(), is_shared.tolist(), strict=True)
+        seen: set[str] = set()
+        for chunk in self.strings.chunks():
+            for folded in fold_all(chunk):
+                owner, shared = next(rows)
+                if not shared:
+                    yield folded, [owner]
+                elif folded not in seen:
+                    seen.add(folded)
+                    yield folded, self.find_folded(folded)
 
-    def _infections(self, ids: Sequence[str]) -> Iterator[str]:
-        """The infection of a germ that is given as a condition."""
-        for germ in ids:
-            if not _GERM_TYPES.isdisjoint(self.kb.types(germ)):
-                for ending in ("infection", "infections", "disease"):
-                    found = self.kb.lookup(f"{self.kb.name(germ)} {ending}")
-                    yield from (i for i in found[:1] if self.fits(i, "condition"))
+    @cached_property
+    def curated_names(self) -> frozenset[str]:
+        return frozenset(fold(self.strings[i]) for i in self.curated)
 
-    def _heading(self, concept_id: str) -> str:
-        """The MeSH heading of a substance that is a salt of it, or that it is a salt
-        of: to MeSH, sildenafil and sildenafil citrate are one."""
-        if not concept_id.startswith("UNII:"):
-            return concept_id
-        words = fold(self.kb.name(concept_id)).split()
-        base = list(words)
-        while len(base) > 1 and base[-1] in _SALTS:
-            base.pop()
-        names = [" ".join(base)]
-        if base == words:
-            names = [f"{names[0]} {salt}" for salt in _SALTS]
-        for name in names:
-            for found in self.kb.lookup_folded(name):
-                if found.startswith("MESH:D"):
-                    return found
-        return concept_id
+    def __getstate__(self) -> dict[str, Any]:
+        # The indices hold hashes of this process; they are made again when needed.
+        made = ("_fold_index", "_norm_index")
+        return {name: v for name, v in self.__dict__.items() if name not in made}
 
-    def _is_spelled(self, text: str, concept_id: str) -> bool:
-        concept = self.kb[concept_id]
-        lower = text.lower()
-        names = (concept.canonical_name, *concept.aliases)
-        return any(lower == name.lower() for name in names)
+    @cached_property
+    def _fold_index(self) -> HashIndex:
+        return HashIndex(map(fold_all, self.strings.chunks()))
 
-    def _has_short(
-        self, concept_id: str, text: str, folded: str, curated: bool
-    ) -> bool:
-        concept = self.kb[concept_id]
-        spelled = [name for name in concept.aliases if fold(name) == folded]
-        if fold(concept.canonical_name) == folded:
-            spelled.insert(0, concept.canonical_name)
-        elif self._has_curated and not curated:
-            return False
-        # "PET" is not a pet, "all" is not ALL.
-        capitals = _is_capitals(text)
-        return text in spelled or any(_is_capitals(n) <= capitals for n in spelled)
+    @cached_property
+    def _norm_index(self) -> HashIndex:
+        folded = map(fold_all, self.strings.chunks())
+        return HashIndex(list(map(norm_folded, chunk)) for chunk in folded)
 
+    def _preferred(self, places: list[int]) -> list[int]:
+        owners = [int(self._owner[i]) for i in places]
+        if len(places) < 2:
+            return owners
+        ranked = [
+            (i not in self.curated, self._rank(owner), i != self._first[owner], owner)
+            for i, owner in zip(places, owners, strict=True)
+        ]
+        return list(dict.fromkeys(entry[-1] for entry in sorted(ranked)))
 
-def is_short(text: str) -> bool:
-    """Whether a name is too short to mean one thing."""
-    return len(text.replace(" ", "")) <= _SHORT
-
-
-def _is_capitals(text: str) -> bool:
-    return sum(char.isupper() or char.isdigit() for char in text) >= 2
+    def _rank(self, row: int) -> int:
+        concept_id = self._ids[row]
+        for rank, start in enumerate(VOCABULARIES):
+            if concept_id.startswith(start):
+                return rank
+        return len(VOCABULARIES)

@@ -38,7 +38,7 @@ _SPELLED = str.maketrans(_GREEK | _OTHER)
 # A word is letters and digits with the marks set on them; a possessive goes with it.
 _LETTER = r"[^\W_]"
 _WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|[\u0300-\u036f])*(?:['’]s(?!{_LETTER}))?")
-_POSSESSIVE = ("'s", "’s", "'S", "’S")
+_POSSESSIVE = ("'s", "’s")
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _SMALL_WORDS = frozenset(("of", "and", "in", "for", "with", "to", "the", "nos"))
 _ARTICLES = frozenset(("a", "an", "the"))

@@ -176,7 +176,7 @@ class UmlsLinker(Pipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        kb_loader: Callable[[], KnowledgeBase] | None = None,
+        kb_loader: Callable[[], Any] | None = None,
     ) -> None:
         """Take the base of a loader; without one, keep what there is.
 
@@ -331,7 +331,7 @@ class UmlsLinker(Pipe):
         from ..kb.loaders import KBLoader
 
         name = content["loader"]
-        self._loader = KBLoader(name, dict(content["settings"] or {})) if name else None
+        self._loader = KBLoader(name, content["settings"]) if name else None
         self._kb = kb
         self.__dict__.pop("linker", None)
         expected = content["version"]
@@ -353,6 +353,7 @@ def _span(doc: Doc, concept: Mapping[str, Any]) -> Span:
 
     label = next(filter(None, map(group, concept["types"])), "CONCEPT")
     tokens = doc.char_span(concept["start"], concept["end"], alignment_mode="expand")
+    assert tokens is not None  # an expanded span of a part of the text always is one
     return Span(doc, tokens.start, tokens.end, label=label, kb_id=concept["id"])
 
 
