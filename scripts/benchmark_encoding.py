@@ -134,7 +134,7 @@ def windows_as_spans(cutter, doc: Doc) -> list[Span]:  # type: ignore[no-untyped
 
 def windows_of(model, docs: list[Doc]) -> Windows:  # type: ignore[no-untyped-def]
     spans = model.attrs["get_spans"](docs)
-    return make_windows(model.tokenizer, spans, model.attrs["settings"])
+    return make_windows(model.tokenizer, spans, model.attrs["run"].windows)
 
 
 def parse(nlp: spacy.Language, trial: Trial) -> Doc:

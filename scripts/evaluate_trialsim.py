@@ -51,9 +51,9 @@ def main(
         ranked = rank(*zip(*pairs, strict=True), rng)
         ndcgs.append(ndcg(ranked, 5))
         precisions.append(average_precision(ranked, 2))
-    settings = nlp.get_pipe("transformer").model.attrs["settings"]
+    run = nlp.get_pipe("transformer").model.attrs["run"]
     lines = [
-        f"Model {model}, precision {settings['precision']}, {len(queries)} queries, "
+        f"Model {model}, precision {run.precision}, {len(queries)} queries, "
         f"{len(vectors)} of {len(wanted)} trials encoded, "
         f"{skipped} candidates without a vector",
         "",

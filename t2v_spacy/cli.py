@@ -17,6 +17,7 @@ import typer
 import wasabi
 
 from .about import __version__
+from .cli_kb import app as kb_app
 from .errors import Errors, T2VError, error
 from .readers import ReadReport, read_trials
 from .readers.write import write_trials
@@ -36,6 +37,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(kb_app)
 
 
 class Precision(StrEnum):
@@ -166,7 +169,7 @@ def show(
     else:
         counts = ReadReport()
         found = list(read_trials(Path(trial), report=counts))
-        _say(*counts.lines()[2:])
+        _say(*(f"Refused: {refusal}" for refusal in counts.refused))
     if json:
         _print_json([record.to_dict() for record in found])
     else:
@@ -210,9 +213,6 @@ def main() -> None:
     except OSError as err:
         _say(str(error(Errors.T010, path=err.filename, reason=err.strerror)))
         sys.exit(2)
-    except KeyboardInterrupt:
-        _say("Stopped. The same command goes on where this one was.")
-        sys.exit(130)
 
 
 def load_pipeline(name: str | None, precision: str | None = None) -> Language:
@@ -241,9 +241,7 @@ def load_pipeline(name: str | None, precision: str | None = None) -> Language:
 
 def _read_query(query: str | None, file: Path | None) -> str | Trial:
     if (query is None) == (file is None):
-        raise error(
-            Errors.T026, setting="query", value=query, reason="give a text or --file"
-        )
+        raise error(Errors.T028)
     if query == "-":
         return sys.stdin.read()
     if file is None:

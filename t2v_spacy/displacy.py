@@ -67,6 +67,7 @@ def _parts(doc: Doc, concepts: bool) -> Iterator[dict[str, Any]]:
     found = (
         list(doc._.concepts or ()) if concepts and doc.has_extension("concepts") else []
     )
+    text = doc.text
     spans = doc.spans[SECTIONS] if SECTIONS in doc.spans else [doc[:]]
     for span in spans:
         if not len(span):
@@ -75,7 +76,7 @@ def _parts(doc: Doc, concepts: bool) -> Iterator[dict[str, Any]]:
         inside = [c for c in found if start <= c["start"] and c["end"] <= end]
         label = span.label_ if span.label_ in SECTION_LABELS else ""
         yield {
-            "text": doc.text[start:end],
+            "text": text[start:end],
             "ents": list(_ents(inside, start)),
             "title": escape(label) or None,
         }

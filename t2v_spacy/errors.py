@@ -86,6 +86,7 @@ class Errors:
         "Pipeline '{name}' cannot be loaded: {reason}. Give the name of an installed "
         "pipeline or the path of one with --model.",
     )
+    T028 = ("T028", "Give a text, an NCT id or --file to search with, and only one.")
     # index
     T040 = (
         "T040",

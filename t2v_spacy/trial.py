@@ -51,6 +51,10 @@ class Outcome:
     time_frame: str | None = None
     description: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.role not in ("primary", "secondary", "other"):
+            raise ValueError(f"{self.role!r} is not the role of an outcome")
+
 
 @dataclass(frozen=True)
 class Enrollment:
@@ -167,8 +171,12 @@ class Trial:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trial:
-        """Inverse of `to_dict`. RAISES (KeyError, TypeError) if it is not one."""
+        """Inverse of `to_dict`. RAISES (KeyError, TypeError, ValueError) if the data
+        does not fit."""
         values = dict(data)
+        for name in _TEXTS:
+            if not isinstance(values.get(name), str | None):
+                raise TypeError(f"{name} is not a text: {values[name]!r}")
         for name, kind in _PARTS.items():
             if name in values:
                 values[name] = tuple(_part(kind, item) for item in values[name])
@@ -184,6 +192,7 @@ class Trial:
 
 _ABSENT: tuple = (None, [], {})
 _NAMES = tuple(f.name for f in fields(Trial))
+_TEXTS = tuple(f.name for f in fields(Trial) if f.type in ("str", "str | None"))
 _TEXT_LISTS = (
     "aliases",
     "conditions",

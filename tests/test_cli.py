@@ -134,7 +134,7 @@ def test_bad_input_is_one_line_and_exit_code_2(home, tmp_path, capsys, monkeypat
         ("T008", "search", index, "gout", "--part", "conditions"),
         ("T025", "search", index, "   "),
         ("T047", "search", index, "gout", "-k", "0"),
-        ("T026", "search", index),
+        ("T028", "search", index),
         ("T001", "search", index, "--file", tmp_path / "no such"),
         ("T043", "show", "NCT99999999", "--index", index),
         ("T001", "info", tmp_path / "no such"),

@@ -26,7 +26,9 @@ def project(tiny_backbone, tmp_path_factory) -> Path:
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / part)
     (folder / "corpus" / "sample").mkdir(parents=True)
-    whole = (ROOT / "corpus" / "sample" / "areas_01_10.jsonl").read_text(encoding="utf8")
+    whole = (ROOT / "corpus" / "sample" / "areas_01_10.jsonl").read_text(
+        encoding="utf8"
+    )
     some = "".join(whole.splitlines(keepends=True)[:12])
     (folder / "corpus" / "sample" / "trials.jsonl").write_text(some, encoding="utf8")
     run_all(folder, tiny_backbone)
@@ -57,7 +59,9 @@ def test_every_step_makes_what_it_names(project):
     assert json.loads((project / "metrics/corpus.json").read_text())["written"] == 12
 
 
-def test_a_second_run_skips_what_is_unchanged_and_searches_again(project, tiny_backbone):
+def test_a_second_run_skips_what_is_unchanged_and_searches_again(
+    project, tiny_backbone
+):
     out = run_all(project, tiny_backbone)
     assert out.count("nothing changed") == 5
     assert "NCT9101" in out

@@ -6,7 +6,9 @@ prefix sums over the bytes of the folded text, so nothing is done per run in Pyt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,7 +19,9 @@ from .normalise import Word
 
 MAX_WORDS = 8
 MAX_LENGTH = 80
-_LONG_WORD = 9
+_LONG_WORD = 10
+_SPELT_WORDS = 5
+_DIGIT = re.compile("[0-9]")
 _CHUNK = 20_000
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 _INVERSE = pow(_BASE, -1, 1 << 64)
@@ -57,29 +61,25 @@ class NameMatcher:
         """
         if not words:
             return []
-        text = " ".join(word.folded for word in words)
-        sizes = numpy.fromiter(
-            (len(word.folded) for word in words), "int64", len(words)
-        )
+        text = " ".join([word.folded for word in words])
+        sizes = numpy.array([len(word.folded) for word in words])
         ends = numpy.cumsum(sizes + 1) - 1
-        hashes = _Hashes(text.encode("ascii"))
-        parts = numpy.asarray(segments)
-        found: list[Run] = []
-        for n in range(min(MAX_WORDS, len(words)), 0, -1):
-            starts, stops = (ends - sizes)[: len(words) - n + 1], ends[n - 1 :]
-            whole = parts[: len(starts)] == parts[n - 1 :]
-            known = whole & self._contains(hashes.of(starts, stops))
-            found += [
-                Run(int(i), int(i) + n, text[starts[i] : stops[i]])
-                for i in numpy.flatnonzero(known)
-            ]
-        return found
+        firsts, lasts = _windows(len(words))
+        starts, stops = (ends - sizes)[firsts], ends[lasts]
+        known = self._contains(_Hashes(text.encode("ascii")).of(starts, stops))
+        return [
+            Run(int(firsts[i]), int(lasts[i]) + 1, text[starts[i] : stops[i]])
+            for i in known
+            if segments[firsts[i]] == segments[lasts[i]]
+        ]
 
-    def _contains(self, hashes: NDArray[numpy.uint64]) -> NDArray[numpy.bool_]:
+    def _contains(self, hashes: NDArray[numpy.uint64]) -> NDArray[numpy.intp]:
+        """Places of the hashes that are those of names."""
         if not len(self._hashes):
-            return numpy.zeros(len(hashes), dtype=bool)
-        at = numpy.searchsorted(self._hashes, hashes)
-        return self._hashes[numpy.minimum(at, len(self._hashes) - 1)] == hashes
+            return numpy.zeros(0, dtype=numpy.intp)
+        at = self._hashes.searchsorted(hashes)
+        at[at == len(self._hashes)] = 0
+        return (self._hashes[at] == hashes).nonzero()[0]
 
 
 class SpellingMatcher:
@@ -88,12 +88,13 @@ class SpellingMatcher:
     One changed letter leaves the first or the last half of a name as it is, so names
     are found by the hashes of their halves and then compared. Names of fewer than
     `min_length` letters, or with a digit, are not taken: there one letter is another
-    thing.
+    thing. Nor are those of more than five words.
     """
 
     def __init__(self, names: Iterable[str], min_length: int = 8) -> None:
         self.min_length = min_length
         kept = [name for name in names if self._is_fit(name)]
+        self._words = _hash_words(kept)
         self._names = "\n".join(kept).encode("ascii")
         sizes = numpy.fromiter(map(len, kept), "int64", len(kept))
         self._ends = (numpy.cumsum(sizes + 1) - 1).astype("int32")
@@ -111,47 +112,66 @@ class SpellingMatcher:
         the alphabet. The first letter must agree."""
         if not self._is_fit(name):
             return []
-        found: set[str] = set()
         text = name.encode("ascii")
+        size = len(text)
+        lengths = numpy.array([size - 1, size, size + 1])
+        halves = lengths // 2
         hashes = _Hashes(text)
-        for length in (len(text) - 1, len(text), len(text) + 1):
-            half = length // 2
-            for side, (start, end) in enumerate(
-                ((0, half), (len(text) - (length - half), len(text)))
-            ):
-                key = hashes.of(numpy.array([start]), numpy.array([end]))
-                key ^= numpy.uint64(length)
-                found.update(self._at(side, key[0]))
-        return sorted(f for f in found if f[0] == name[0] and is_misspelt(name, f))
+        keys = (
+            hashes.of(numpy.zeros(3, dtype="int64"), halves),
+            hashes.of(size - (lengths - halves), numpy.full(3, size)),
+        )
+        found: set[str] = set()
+        for side, key in enumerate(keys):
+            found.update(self._at(side, key ^ lengths.astype("uint64")))
+        return sorted(
+            other
+            for other in found
+            if other[0] == name[0] and is_misspelt(name, other, self._knows)
+        )
 
-    def _at(self, side: int, key: numpy.uint64) -> Iterator[str]:
-        keys, order = self._keys[side], self._orders[side]
-        first = numpy.searchsorted(keys, key)
-        for i in range(int(first), int(numpy.searchsorted(keys, key, "right"))):
-            number = int(order[i])
-            start = int(self._ends[number - 1]) + 1 if number else 0
-            yield self._names[start : int(self._ends[number])].decode("ascii")
+    def _knows(self, word: str) -> bool:
+        """Whether a word is one of the base: then it is not a misspelt other one."""
+        hashed = _hash_names(word.encode("ascii"))[0]
+        at = numpy.searchsorted(self._words, hashed)
+        return at < len(self._words) and bool(self._words[at] == hashed)
+
+    def _at(self, side: int, keys: NDArray[numpy.uint64]) -> Iterator[str]:
+        known, order = self._keys[side], self._orders[side]
+        firsts = known.searchsorted(keys).tolist()
+        lasts = known.searchsorted(keys, "right").tolist()
+        for first, last in zip(firsts, lasts, strict=True):
+            for number in order[first:last].tolist():
+                start = int(self._ends[number - 1]) + 1 if number else 0
+                yield self._names[start : int(self._ends[number])].decode("ascii")
 
     def _is_fit(self, name: str) -> bool:
-        return self.min_length <= len(name) <= MAX_LENGTH and not any(
-            char.isdigit() for char in name
+        return (
+            self.min_length <= len(name) <= MAX_LENGTH
+            and name.count(" ") < _SPELT_WORDS
+            and _DIGIT.search(name) is None
         )
 
 
-def is_misspelt(text: str, name: str) -> bool:
+def is_misspelt(
+    text: str, name: str, is_word: Callable[[str], bool] = lambda _: False
+) -> bool:
     """Whether a text is a name with one letter more, less or other, or two swapped, in
     a long word; or with a blank too much or too few.
 
-    One letter of a short word makes another word: photon and proton, B-cell and T-cell.
+    is_word: Says which words are known, so that they are not misspelt others: exotropia
+        is not esotropia. One letter of a short word always makes another word: photon
+        and proton, B-cell and T-cell.
     """
     if text.replace(" ", "") == name.replace(" ", ""):
         return text != name
-    pairs = list(zip(text.split(" "), name.split(" "), strict=False))
+    pairs = zip(text.split(" "), name.split(" "), strict=False)
     differing = [(one, other) for one, other in pairs if one != other]
     if text.count(" ") != name.count(" ") or len(differing) != 1:
         return False
     one, other = differing[0]
-    return min(len(one), len(other)) >= _LONG_WORD and _is_one_edit(one, other)
+    long = min(len(one), len(other)) >= _LONG_WORD
+    return long and _is_one_edit(one, other) and not is_word(one)
 
 
 def _is_one_edit(one: str, other: str) -> bool:
@@ -195,6 +215,15 @@ class _Hashes:
         return hashes ^ (hashes >> numpy.uint64(29))
 
 
+@lru_cache(maxsize=64)
+def _windows(size: int) -> tuple[NDArray[numpy.intp], NDArray[numpy.intp]]:
+    """First and last word of each run of up to MAX_WORDS words, the longest first."""
+    lengths = range(min(MAX_WORDS, size), 0, -1)
+    firsts = [numpy.arange(size - n + 1) for n in lengths]
+    lasts = [numpy.arange(n - 1, size) for n in lengths]
+    return numpy.concatenate(firsts), numpy.concatenate(lasts)
+
+
 _POWERS: dict[int, NDArray[numpy.uint64]] = {}
 
 
@@ -224,6 +253,16 @@ def _bounds(text: bytes) -> tuple[NDArray, NDArray]:
 def _hash_names(text: bytes) -> NDArray[numpy.uint64]:
     starts, ends = _bounds(text)
     return _Hashes(text).of(starts, ends)
+
+
+def _hash_words(names: Iterable[str]) -> NDArray[numpy.uint64]:
+    """Hashes of the long words of some names."""
+    found = {w for name in names for w in name.split(" ") if len(w) >= _LONG_WORD}
+    return numpy.unique(
+        numpy.concatenate(
+            [numpy.zeros(0, dtype="uint64")] + [_hash_names(c) for c in _chunks(found)]
+        )
+    )
 
 
 def _half_keys(text: bytes) -> NDArray[numpy.uint64]:

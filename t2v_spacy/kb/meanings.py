@@ -57,6 +57,7 @@ class Meanings:
         self.kb = kb
         self.cache_size = cache_size
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._fits: dict[tuple[str, str], bool] = {}
 
     def find(self, text: str, role: str, typed: bool) -> Named | None:
         """What a whole text names, or None.
@@ -74,7 +75,7 @@ class Meanings:
         elif ids and not self.is_readable(text, folded):
             return None
         elif ids:
-            how = "exact" if self._is_spelled(text, ids[0]) else "folded"
+            how = "exact" if self._is_spelled(text, folded, ids[0]) else "folded"
         elif not is_short(folded):
             ids, how = self.kb.lookup_normed(norm_folded(folded)), "normalised"
         if len(ids) > 1 and how != "curated":
@@ -96,10 +97,15 @@ class Meanings:
     def fits(self, concept_id: str, role: str) -> bool:
         """Whether a concept has one of the role's types. A base without types cannot
         tell, so all of it fits."""
-        if concept_id in self._general:
-            return False
-        types = self.kb.types(concept_id)
-        return not types or not ROLE_TYPES[role].isdisjoint(types)
+        key = (concept_id, role)
+        known = self._fits.get(key)
+        if known is None:
+            if len(self._fits) >= self.cache_size:
+                self._fits.clear()
+            types = self.kb.types(concept_id)
+            fits = not types or not ROLE_TYPES[role].isdisjoint(types)
+            known = self._fits[key] = fits and concept_id not in self._general
+        return known
 
     def is_readable(self, text: str, folded: str) -> bool:
         """Whether a name is safe to read as it stands: short ones are not, unless they
@@ -188,9 +194,13 @@ class Meanings:
                     return found
         return concept_id
 
-    def _is_spelled(self, text: str, concept_id: str) -> bool:
-        concept = self.kb[concept_id]
+    def _is_spelled(self, text: str, folded: str, concept_id: str) -> bool:
+        """Whether a name of the concept is this one but for case, or all that folding
+        took from that name was its marks."""
         lower = text.lower()
+        if lower == folded:
+            return True
+        concept = self.kb[concept_id]
         names = (concept.canonical_name, *concept.aliases)
         return any(lower == name.lower() for name in names)
 

@@ -170,11 +170,12 @@ def stripped(text: str, role: str) -> list[Part]:
     """
     before, after = _STRIP[role]
     starts, ends = [0], [len(text)]
-    for _ in range(_MOST_STRIPS):
-        if match := before.match(text, starts[-1]):
-            starts.append(match.end())
-        if match := after.search(text[: ends[-1]]):
-            ends.append(match.start())
+    while len(starts) <= _MOST_STRIPS and (match := before.match(text, starts[-1])):
+        starts.append(match.end())
+    while len(ends) <= _MOST_STRIPS and (match := after.search(text[: ends[-1]])):
+        ends.append(match.start())
+    if len(starts) + len(ends) == 2:
+        return []
     spans = [(s, e) for s in starts for e in ends if s < e][1:]
     parts = (trim(text[s:e], s) for s, e in spans)
     return sorted(

@@ -45,13 +45,14 @@ class Keep:
     """What of a release to keep.
 
     sources: SAB codes ("MSH", "NCI"); None keeps all but LOINC.
-    categories: Licence categories (SRL). 0 is free to share; 9 is SNOMED CT.
+    categories: Licence categories (SRL). 0 is free to share; 9 is SNOMED CT; 3 and 4,
+        which restrict use most, are left out by default.
     types: Semantic types; a concept with none of them is left out. None keeps all.
     """
 
     language: str = "ENG"
     sources: frozenset[str] | None = None
-    categories: frozenset[str] = frozenset("01249")
+    categories: frozenset[str] = frozenset("0129")
     types: frozenset[str] | None = None
 
     def has_source(self, sab: str) -> bool:

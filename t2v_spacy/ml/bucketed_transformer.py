@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from .backbone import find_backbone
 from .buckets import make_buckets
 from .doc_data import make_wordpieces, split_by_doc
 from .precision import autocast, resolve_precision
-from .windows import Windows, make_windows, pad
+from .windows import Windows, WindowSettings, make_windows, pad
 
 
 def _after_fork() -> None:
@@ -89,15 +90,19 @@ def build_bucketed_transformer(
         get_spans,
         tokenizer_config,
         transformer_config,
-        settings={
-            "precision": precision,
-            "window": window,
-            "stride": stride,
-            "max_windows": max_windows,
-            "max_tokens": max_tokens,
-            "keep_tokens": keep_tokens,
-        },
+        WindowSettings(window, stride, max_windows, keep_tokens),
+        precision=precision,
+        max_tokens=max_tokens,
     )
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """See `build_bucketed_transformer`."""
+
+    windows: WindowSettings
+    precision: str
+    max_tokens: int
 
 
 class BucketedTransformerModel(TransformerModel):
@@ -105,8 +110,8 @@ class BucketedTransformerModel(TransformerModel):
 
     The `model_output` of each Doc has `last_hidden_state` (windows, 1, width), or
     (windows, longest, width) with keep_tokens, and for each window `section` (position
-    in SECTION_LABELS), `pieces` (wordpieces) and `cut` (wordpieces of the section that
-    max_windows left out, on its first window).
+    in SECTION_LABELS), `pieces` (wordpieces) and `cut` (wordpieces of the windows that
+    max_windows left out, on the first window of the section).
     """
 
     def __init__(
@@ -115,14 +120,18 @@ class BucketedTransformerModel(TransformerModel):
         get_spans: Callable[[list[Doc]], list[list[Span]]],
         tokenizer_config: dict[str, Any],
         transformer_config: dict[str, Any],
-        settings: dict[str, Any],
+        windows: WindowSettings,
+        precision: str,
+        max_tokens: int,
     ) -> None:
         super().__init__(
             name, get_spans, dict(tokenizer_config), dict(transformer_config)
         )
         self._func = forward
         self.init = init
-        self.attrs["settings"] = settings
+        # Not a plain value, so that it is not saved with the weights: a config given
+        # at load then counts.
+        self.attrs["run"] = RunSettings(windows, precision, max_tokens)
 
     def copy(self) -> BucketedTransformerModel:
         copied = BucketedTransformerModel(
@@ -130,7 +139,9 @@ class BucketedTransformerModel(TransformerModel):
             self.attrs["get_spans"],
             self._init_tokenizer_config,
             self._init_transformer_config,
-            dict(self.attrs["settings"]),
+            self.attrs["run"].windows,
+            self.attrs["run"].precision,
+            self.attrs["run"].max_tokens,
         )
         copied._dims = copy.deepcopy(self._dims)
         copied.attrs["has_transformer"] = self.attrs["has_transformer"]
@@ -163,7 +174,7 @@ def init(model: BucketedTransformerModel, X: Any = None, Y: Any = None) -> None:
 def forward(
     model: BucketedTransformerModel, docs: list[Doc], is_train: bool
 ) -> tuple[FullTransformerBatch, Callable]:
-    settings = model.attrs["settings"]
+    settings = model.attrs["run"].windows
     spans = model.attrs["get_spans"](docs)
     windows = make_windows(model.tokenizer, spans, settings)
     if not windows.ids:
@@ -177,7 +188,7 @@ def forward(
         pieces=torch.from_numpy(lengths),
         cut=torch.from_numpy(windows.cut),
     )
-    keep_tokens = settings["keep_tokens"]
+    keep_tokens = settings.keep_tokens
     wordpieces = make_wordpieces(windows, model.tokenizer, keep_tokens)
     batch = FullTransformerBatch(
         spans=spans,
@@ -205,15 +216,16 @@ def encode(
     RETURNS: states (sequences, 1, width): the mean over wordpieces, special tokens
         included; with keep_tokens (sequences, longest, width). And the backward pass.
     """
-    settings = model.attrs["settings"]
+    run = model.attrs["run"]
+    keep_tokens = run.windows.keep_tokens
     device = model.transformer.device
-    precision = resolve_precision(settings["precision"], device)
+    precision = resolve_precision(run.precision, device)
     lengths = windows.lengths
-    longest = int(lengths.max()) if settings["keep_tokens"] else 1
+    longest = int(lengths.max()) if keep_tokens else 1
     width = model.get_dim("nO")
     states = torch.zeros((len(lengths), longest, width), device=device)
     steps: list[tuple[torch.Tensor, torch.Tensor, Callable]] = []
-    for bucket in make_buckets(lengths, settings["max_tokens"]):
+    for bucket in make_buckets(lengths, run.max_tokens):
         batch = pad(windows.ids, bucket, model.tokenizer.pad_token_id or 0)
         mask = xp2torch(batch.attention_mask, device=device)
         rows = torch.from_numpy(bucket).to(device)
@@ -226,7 +238,7 @@ def encode(
                 output, backprop = model.layers[0](batch, is_train)
             hidden = output.last_hidden_state.detach().float()
             steps.append((rows, mask, backprop))
-        if settings["keep_tokens"]:
+        if keep_tokens:
             states[rows, : hidden.shape[1]] = hidden * mask[:, :, None]
         else:
             mean = torch.einsum("bth,bt->bh", hidden, mask)
@@ -234,7 +246,7 @@ def encode(
 
     def backprop_states(d_states: torch.Tensor) -> None:
         for rows, mask, backprop in steps:
-            if settings["keep_tokens"]:
+            if keep_tokens:
                 d_hidden = d_states[rows, : mask.shape[1]] * mask[:, :, None]
             else:
                 share = mask / mask.sum(1, keepdim=True)

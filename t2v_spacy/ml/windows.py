@@ -16,6 +16,16 @@ from .section_text import SectionText, read_section
 _NUMBER = {label: number for number, label in enumerate(SECTION_LABELS)}
 
 
+@dataclass(frozen=True)
+class WindowSettings:
+    """How sections are cut; see `build_bucketed_transformer`."""
+
+    window: int
+    stride: int
+    max_windows: int | None
+    keep_tokens: bool
+
+
 @dataclass
 class Windows:
     """The sequences of a batch of Docs. A row is one window of one section.
@@ -23,7 +33,7 @@ class Windows:
     ids: Wordpieces of each different sequence, once.
     offsets: Their characters in the section's text; only with keep_tokens.
     sequence, section, cut: For each row its sequence, its section's position in
-        SECTION_LABELS, and the wordpieces max_windows left out (on its first row).
+        SECTION_LABELS, and the wordpieces of the windows left out (on its first row).
     doc_rows, doc_texts: For each Doc its rows, and its part of `texts`.
     texts: For each section its span, its text and its rows.
     """
@@ -44,12 +54,11 @@ class Windows:
 
 
 def make_windows(
-    tokenizer: Any, spans: Iterable[list[Span]], settings: dict[str, Any]
+    tokenizer: Any, spans: Iterable[list[Span]], settings: WindowSettings
 ) -> Windows:
     """Cut the sections of each Doc into sequences of wordpieces.
 
     tokenizer: A fast tokenizer. spans: The sections of each Doc.
-    settings: window, stride, max_windows and keep_tokens of the architecture.
     """
     number: dict[str, int] = {}
     sections: list[tuple[Span, SectionText]] = []
@@ -71,16 +80,16 @@ def make_windows(
     encoded = tokenizer(
         list(number),
         truncation=True,
-        max_length=settings["window"],
-        stride=max(0, settings["window"] - settings["stride"] - special),
+        max_length=settings.window,
+        stride=max(0, settings.window - settings.stride - special),
         return_overflowing_tokens=True,
-        return_offsets_mapping=settings["keep_tokens"],
+        return_offsets_mapping=settings.keep_tokens,
         return_attention_mask=False,
         return_token_type_ids=False,
     )
     owner = numpy.asarray(encoded["overflow_to_sample_mapping"])
     first = numpy.searchsorted(owner, numpy.arange(len(number) + 1))
-    most = settings["max_windows"] or len(owner)
+    most = settings.max_windows or len(owner)
     ids = encoded["input_ids"]
     sequence: list[int] = []
     label: list[int] = []
@@ -107,7 +116,7 @@ def make_windows(
     kept, rows = numpy.unique(numpy.array(sequence, "int64"), return_inverse=True)
     offsets = [
         numpy.asarray(encoded["offset_mapping"][i])
-        for i in (kept if settings["keep_tokens"] else ())
+        for i in (kept if settings.keep_tokens else ())
     ]
     return Windows(
         [ids[i] for i in kept],

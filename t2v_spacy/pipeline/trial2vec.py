@@ -82,6 +82,7 @@ class Trial2Vec(TrainablePipe):
         if encoding is None:
             for doc in docs:
                 doc._.trial_vector, doc._.section_vectors = None, {}
+                doc._.truncated = []
             return
         ops = self.model.ops
         vectors = ops.to_numpy(encoding.vectors)

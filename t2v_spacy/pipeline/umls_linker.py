@@ -191,34 +191,34 @@ class UmlsLinker(Pipe):
     def __call__(self, doc: Doc) -> Doc:
         # Again, because a Doc may be processed in a worker that only unpickled us.
         install_extensions()
-        defined = self._defined(doc)
+        text = doc.text  # once: a Doc makes it anew each time
+        defined = self._defined(doc, text)
         found: list[tuple[str | None, Link]] = []
-        for label, start, end in self._parts(doc):
-            found += (
-                (label, link) for link in self._read(doc, label, start, end, defined)
-            )
+        for label, start, end in self._parts(doc, len(text)):
+            links = self._read(text[start:end], label, start, defined)
+            found += ((label, link) for link in links)
         if self.scispacy_ents:
             found += _from_ents(doc, self.kb)
         found.sort(key=lambda item: (item[1].start, item[1].end))
-        doc._.concepts = [self._plain(doc, label, link) for label, link in found]
+        doc._.concepts = [self._plain(text, label, link) for label, link in found]
         doc.spans[CONCEPTS] = SpanGroup(
             doc, name=CONCEPTS, spans=[_span(doc, c) for c in doc._.concepts]
         )
         return doc
 
-    def _defined(self, doc: Doc) -> dict[str, str]:
+    def _defined(self, doc: Doc, text: str) -> dict[str, str]:
         """Abbreviations of the trial, short to long."""
         if self.abbreviations == "builtin":
             from ..kb.abbreviations import find_abbreviations
 
-            return {a.short: a.long for a in find_abbreviations(doc.text)}
+            return {a.short: a.long for a in find_abbreviations(text)}
         if self.abbreviations == "scispacy" and Doc.has_extension("abbreviations"):
             return dict(map(_from_detector, doc._.abbreviations or ()))
         return {}
 
-    def _parts(self, doc: Doc) -> Iterator[tuple[str | None, int, int]]:
+    def _parts(self, doc: Doc, length: int) -> Iterator[tuple[str | None, int, int]]:
         if SECTIONS not in doc.spans:
-            yield None, 0, len(doc.text)
+            yield None, 0, length
             return
         for section in doc.spans[SECTIONS]:
             if section.label_ in self.sections:
@@ -227,14 +227,8 @@ class UmlsLinker(Pipe):
                     yield section.label_, body.start_char, body.end_char
 
     def _read(
-        self,
-        doc: Doc,
-        label: str | None,
-        start: int,
-        end: int,
-        defined: Mapping[str, str],
+        self, text: str, label: str | None, start: int, defined: Mapping[str, str]
     ) -> Iterator[Link]:
-        text = doc.text[start:end]
         if label not in _LISTS:
             # Blanks, so that places stay the same.
             text = _TIME_FRAME.sub(lambda m: " " * len(m[0]), text)
@@ -250,12 +244,12 @@ class UmlsLinker(Pipe):
             links = self.linker.link(mention, _LISTS[label], defined)
             yield from _shifted(links, start + at)
 
-    def _plain(self, doc: Doc, label: str | None, link: Link) -> dict[str, Any]:
+    def _plain(self, text: str, label: str | None, link: Link) -> dict[str, Any]:
         concept_id = link.ids[0]
         return {
             "id": concept_id,
             "name": self.kb.name(concept_id),
-            "text": doc.text[link.start : link.end],
+            "text": text[link.start : link.end],
             "how": link.how,
             "score": link.score,
             "types": list(self.kb.types(concept_id)),

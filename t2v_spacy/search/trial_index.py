@@ -290,6 +290,8 @@ class TrialIndex:
         places = {self._corpus.find(nct_id) for nct_id in found.ids}
         own = {place for place in places if place is not None}
         if against == "section":
+            if not (found.parts or found.sections):
+                raise error(Errors.T049, parts="any section", present="none")
             scores = self._corpus.section_scores(found.parts or found.sections)
             best = highest(scores, k, own)
             return self._hits(found, best, scores[best])

@@ -25,7 +25,7 @@ def model_of(nlp):
 
 def windows_of(model, docs) -> Windows:
     spans = model.attrs["get_spans"](docs)
-    return make_windows(model.tokenizer, spans, model.attrs["settings"])
+    return make_windows(model.tokenizer, spans, model.attrs["run"].windows)
 
 
 def test_rows_equal_the_plain_backbone_on_each_window(tiny_nlp, tiny_backbone, docs):

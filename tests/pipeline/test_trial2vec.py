@@ -117,6 +117,13 @@ def test_docs_survive_bytes_and_docbin(tiny_nlp):
         assert other._.trial == doc._.trial
 
 
+def test_a_setting_given_at_load_counts(tiny_nlp, tmp_path):
+    tiny_nlp.to_disk(tmp_path)
+    override = {"components.transformer.model.max_windows": 1}
+    nlp = spacy.load(tmp_path, config=override)
+    assert nlp("A study of words\n" + "words " * 500)._.truncated == ["description"]
+
+
 @pytest.mark.timeout(120)
 def test_two_workers_after_one(tiny_nlp, tmp_path):
     """Forked workers must not wait for the threads of a parent that used torch."""
