@@ -159,6 +159,9 @@ def search(
 def show(
     trial: Annotated[str, typer.Argument(help="NCT id in the index, or a file.")],
     index: Annotated[Path | None, typer.Option(help="Folder of the index.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with sections and concepts.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print one record: of an index by its id, or the records of a file."""
@@ -170,7 +173,9 @@ def show(
         counts = ReadReport()
         found = list(read_trials(Path(trial), report=counts))
         _say(*(f"Refused: {refusal}" for refusal in counts.refused))
-    if json:
+    if html:
+        _write_page(html, found)
+    elif json:
         _print_json([record.to_dict() for record in found])
     else:
         _print("\n\n".join(_readable(record) for record in found))
@@ -229,7 +234,8 @@ def load_pipeline(name: str | None, precision: str | None = None) -> Language:
     if precision:
         config["components.transformer.model.precision"] = precision
     try:
-        nlp = spacy.load(name, config=config)
+        # Neither an index nor a search uses concepts: do not spend time on them.
+        nlp = spacy.load(name, config=config, exclude=["umls_linker"])
     except (OSError, ValueError, ImportError) as err:
         if isinstance(err, T2VError):
             raise
@@ -315,6 +321,19 @@ def _readable(trial: Trial) -> str:
     facts["sponsor"] = trial.sponsor
     shown = [f"{name}: {value}" for name, value in facts.items() if value]
     return "\n".join([trial.nct_id, *shown, "", trial.to_text()])
+
+
+def _write_page(path: Path, trials: list[Trial]) -> None:
+    import spacy
+
+    from .displacy import render
+    from .doc import make_trial_doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("umls_linker")
+    docs = nlp.pipe(make_trial_doc(nlp, trial) for trial in trials)
+    path.write_text("\n".join(render(doc) for doc in docs), encoding="utf8")
+    _check_output(path)
 
 
 def _progress(trials: Any, unit: str) -> Any:

@@ -108,6 +108,10 @@ def test_show_and_info(home):
     assert "Exclusion Criteria" in out
     _, out, _ = run("show", home / "trials.jsonl", "--json")
     assert len(json.loads(out)) == 4
+    page = home / "page.html"
+    assert run("show", "NCT90000001", "--index", home / "index", "--html", page)[0] == 0
+    assert "Colchicine" in page.read_text(encoding="utf8")
+    assert "Gout (exact)" in page.read_text(encoding="utf8")
     _, out, _ = run("info", home / "index", "--json")
     facts = json.loads(out)
     assert facts["n_items"] == 4

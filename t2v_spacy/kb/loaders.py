@@ -50,6 +50,12 @@ def kb_from_umls(path: str) -> KBLoader:
     return KBLoader("t2v.KBFromUMLS.v1", {"path": str(path)})
 
 
+@registry.misc("t2v.KBFromMeSH.v1")
+def kb_from_mesh(paths: list[str]) -> KBLoader:
+    """NLM's own files of MeSH, XML or ASCII: descriptors, supplementary records."""
+    return KBLoader("t2v.KBFromMeSH.v1", {"paths": [str(path) for path in paths]})
+
+
 def open_kb(path: str | Path | None = None) -> KnowledgeBase:
     """The base of a file; the built-in one if there is none."""
     return _from_disk(path) if path else _builtin()
@@ -73,8 +79,15 @@ def _from_umls(path: str | Path) -> KnowledgeBase:
     return read_umls(path)
 
 
+def _from_mesh(paths: list[str]) -> KnowledgeBase:
+    from .mesh import read_mesh
+
+    return read_mesh(paths)
+
+
 _OPENERS: dict[str, Callable[..., KnowledgeBase]] = {
     "t2v.BuiltinKB.v1": _builtin,
     "t2v.KBFromDisk.v1": _from_disk,
     "t2v.KBFromUMLS.v1": _from_umls,
+    "t2v.KBFromMeSH.v1": _from_mesh,
 }

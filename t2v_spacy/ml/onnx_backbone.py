@@ -4,6 +4,7 @@ bfloat16. Weights are quantised per channel (per tensor costs far more quality).
 from __future__ import annotations
 
 import tempfile
+import warnings
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -46,19 +47,22 @@ def _make_session(transformer: torch.nn.Module):  # type: ignore[no-untyped-def]
     was_training = transformer.training
     with tempfile.TemporaryDirectory() as folder:
         exact, small = Path(folder) / "exact.onnx", Path(folder) / "int8.onnx"
-        torch.onnx.export(
-            _LastHiddenState(transformer).eval(),
-            (example, example),
-            str(exact),
-            input_names=["input_ids", "attention_mask"],
-            output_names=["last_hidden_state"],
-            dynamic_axes={
-                "input_ids": axes,
-                "attention_mask": axes,
-                "last_hidden_state": axes,
-            },
-            dynamo=False,
-        )
+        with warnings.catch_warnings():
+            # The exporter warns of constants it folds, which are constant here.
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                _LastHiddenState(transformer).eval(),
+                (example, example),
+                str(exact),
+                input_names=["input_ids", "attention_mask"],
+                output_names=["last_hidden_state"],
+                dynamic_axes={
+                    "input_ids": axes,
+                    "attention_mask": axes,
+                    "last_hidden_state": axes,
+                },
+                dynamo=False,
+            )
         quantize_dynamic(exact, small, per_channel=True, weight_type=QuantType.QInt8)
         session = onnxruntime.InferenceSession(
             small.read_bytes(), providers=["CPUExecutionProvider"]
