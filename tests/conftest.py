@@ -14,7 +14,6 @@ from hypothesis import settings  # noqa: E402
 
 from t2v_spacy.trial import Intervention, Outcome, Trial  # noqa: E402
 
-
 settings.register_profile("t2v", deadline=None, derandomize=True)
 settings.load_profile("t2v")
 

@@ -61,7 +61,7 @@ def test_convert_reads_writes_and_reports(tmp_path):
     assert run("convert", out, again)[0] == 0
     import gzip
 
-    assert gzip.open(again).read() == gzip.open(out).read()
+    assert gzip.decompress(again.read_bytes()) == gzip.decompress(out.read_bytes())
 
 
 def test_search_by_text_id_file_and_stdin(home):
@@ -91,7 +91,38 @@ def test_search_by_a_part_and_by_a_record_file(home):
     )  # fmt: skip
     hits = json.loads(out)
     assert "NCT90000001" not in [hit["nct_id"] for hit in hits]
-    assert hits[0]["score"] == pytest.approx(max(hit["score"] for hit in hits))
+    index = TrialIndex.from_disk(home / "index")
+    condition = index.section_vectors("NCT90000001")["condition"]
+    for hit in hits:
+        cosine = float(condition @ index.vector(hit["nct_id"]))
+        assert hit["score"] == pytest.approx(cosine, abs=1e-3)
+
+
+def test_a_file_that_is_no_text_is_not_searched_with(
+    home, tmp_path, capsys, monkeypatch
+):
+    for name, content, reason in [
+        ("draft.pdf", b"%PDF-1.7 gout", "a PDF document"),
+        ("draft.txt", b"<html><body>gout</body></html>", "an HTML page"),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        line = refused(capsys, monkeypatch, "search", home / "index", "--file", tmp_path / name)  # fmt: skip
+        assert reason in line
+
+
+def test_a_text_in_latin_1_is_read(home):
+    command = [
+        sys.executable,
+        "-m",
+        "t2v_spacy",
+        "search",
+        home / "index",
+        "-",
+        "--json",
+    ]
+    done = subprocess.run(command, input="Gicht und Müdigkeit".encode("latin1"), capture_output=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == 4
 
 
 def test_the_table_has_a_row_a_hit(home):

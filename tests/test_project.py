@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -51,8 +52,10 @@ def run_all(folder: Path, backbone: str) -> str:
 
 
 def test_every_step_makes_what_it_names(project):
-    commands = srsly.read_yaml(project / "project.yml")["commands"]
-    for command in commands:
+    config = srsly.read_yaml(project / "project.yml")
+    for command in config["commands"]:
+        if command["name"] not in config["workflows"]["all"]:
+            continue
         for output in command.get("outputs", []):
             path = project / output.replace("${vars.name}", "trial2vec")
             assert path.exists(), path
@@ -80,7 +83,8 @@ def test_every_command_has_help_deps_and_double_quotes():
         assert command["help"]
         assert command["name"] == "clean" or command["deps"]
         for line in command["script"]:
-            assert "'" not in line or '"' in line
+            outside = re.sub(r'"[^"]*"', "", line)
+            assert "'" not in outside, line
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def newcomer(shipped_nlp, tmp_path, monkeypatch):
 
 def test_python_blocks_run_and_print_what_they_say(newcomer):
     blocks = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     namespace: dict = {}
     for code, said in blocks:
         out = io.StringIO()
@@ -44,5 +44,5 @@ def test_the_tables_of_formats_and_components_are_complete():
 
     for command in app.registered_commands:
         assert f"t2v {command.callback.__name__}" in README
-    for factory in ("trial_parser", "trial2vec", "trial_index"):
+    for factory in ("trial_parser", "umls_linker", "trial2vec", "trial_index"):
         assert f"`{factory}`" in README

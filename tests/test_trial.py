@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import re
 
 import pytest
 
@@ -90,10 +91,47 @@ def test_absent_fields_are_left_out_and_zero_is_not_absent():
     assert set(Trial("NCT90000002").to_dict()) <= {"nct_id", "phases"}
 
 
-@pytest.mark.parametrize("plain", [{}, {"nct_id": "NCT90000001", "colour": 1}])
-def test_other_values_are_refused(plain):
-    with pytest.raises((KeyError, TypeError)):
-        Trial.from_dict(plain)
+@pytest.mark.parametrize(
+    ("plain", "reason"),
+    [
+        ({"nct_id": None}, "field 'nct_id' is absent"),
+        ({"colour": 1}, "unknown field 'colour'"),
+        ({"title": 5}, "field 'title' is not a text: 5"),
+        ({"conditions": "Gout"}, "field 'conditions' is not a list: 'Gout'"),
+        ({"conditions": [None]}, "field 'conditions' holds what is no text: None"),
+        ({"arms": [{"label": None}]}, "field 'arms.label' is absent"),
+        ({"arms": [{"label": 1}]}, "field 'arms.label' is not a text: 1"),
+        ({"arms": ["A"]}, "field 'arms' is not an object: 'A'"),
+        ({"interventions": [{"name": "A", "type": 5}]}, "field 'interventions.type'"),
+        ({"outcomes": [{"measure": "A", "role": "x"}]}, "'x' is not the role"),
+        ({"min_age": "18 Years"}, "field 'min_age' is not a number: '18 Years'"),
+        ({"min_age": True}, "field 'min_age' is not a number: True"),
+        ({"min_age": float("nan")}, "field 'min_age' is out of range: nan"),
+        ({"max_age": 10**400}, "field 'max_age' is out of range: 1"),
+        ({"phases": "PHASE1"}, "field 'phases' is not a list"),
+        ({"enrollment": {"count": "9"}}, "'enrollment.count' is not a whole number"),
+        ({"enrollment": 9}, "field 'enrollment' is not an object: 9"),
+        ({"has_results": "no"}, "field 'has_results' is not true or false: 'no'"),
+    ],
+)
+def test_other_values_are_refused(plain, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        Trial.from_dict({"nct_id": "NCT90000001", **plain})
+
+
+def test_plain_values_that_fit():
+    plain = {"nct_id": "NCT90000001", "title": None, "min_age": 18, "keywords": ()}
+    trial = Trial.from_dict({**plain, "phases": {"PHASE1"}})
+    assert trial == Trial("NCT90000001", min_age=18.0, phases=frozenset(("PHASE1",)))
+    assert type(trial.min_age) is float
+    with pytest.raises(ValueError, match="the record is not an object"):
+        Trial.from_dict([])
+
+
+def test_halves_of_surrogate_pairs_are_replaced():
+    plain = {"nct_id": "", "title": "a \ud83d b \ud83d\ude00 é", "keywords": ["\udc00"]}
+    trial = Trial.from_dict(plain)
+    assert (trial.title, trial.keywords) == ("a \ufffd b \U0001f600 é", ("\ufffd",))
 
 
 def test_record_is_frozen_and_can_be_pickled():

@@ -247,6 +247,32 @@ def test_ids(raw, expected):
     assert parse_id(raw) == expected
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *("ACTRN90000000000001", "ChiCTR9000000001", "ChiCTR-TRC-90000001"),
+        *("CTRI/2099/01/000001", "DRKS90000001", "EUCTR2099-000001-10-SE"),
+        *("2099-500001-10-00", "IRCT90000000000001N1", "JPRN-UMIN900000001"),
+        *("jRCT9000000001", "jRCTs900000001", "KCT9000001", "NTR9001", "NL9001"),
+        *("PACTR209900000000001", "RBR-9abcde", "SLCTR/2099/001", "TCTR20990000001"),
+        *("UMIN900000001", "U1111-9000-0001"),
+    ],
+)
+def test_ids_of_other_registries(raw):
+    assert parse_id(raw)[1] == "other"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *("NTRK1", "NTRK fusion-positive solid tumors NTRK3", "UMIN heart 2"),
+        *("ISRCTN 90000001", "KCT2", "DRKS 1", "NL", "IRCT trial 7", "2009-2012"),
+    ],
+)
+def test_words_that_only_begin_like_an_id(raw):
+    assert parse_id(raw)[1] == "invalid"
+
+
 # --- real cases, where they are at hand ---------------------------------------------
 
 

@@ -90,7 +90,7 @@ def assemble(
     info.setdefault("version", name)
     info.setdefault("sources", [])
     all_ids = ids.strings()
-    index = HashIndex(all_ids.chunks())
+    index = HashIndex.of(all_ids.chunks())
     for concept_id in curated:
         if _row_of(concept_id, all_ids, index) < 0:
             raise error(Errors.T082, concept_id=concept_id, name=name)

@@ -6,21 +6,9 @@ offsets hold the same in tens.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-
-from .normalise import fold
-
-_POSSESSIVE = re.compile(r"([A-Za-z0-9])'s(?![A-Za-z0-9])")
-# Every byte that is no letter, digit or line end becomes a blank.
-_PLAIN = bytes(
-    code if chr(code).isalnum() or code == 10 else 32 for code in range(128)
-) + bytes([32] * 128)
-_BLANKS = re.compile(r" {2,}")
-_EDGES = re.compile(r" ?\n ?")
 
 
 class Strings:
@@ -55,6 +43,12 @@ class Strings:
     def chunks(self, size: int = 1 << 14) -> Iterator[list[str]]:
         for start in range(0, len(self), size):
             yield self.slice(start, min(start + size, len(self)))
+
+    def blobs(self, size: int = 1 << 14) -> Iterator[bytes]:
+        """The blob in parts of `size` strings."""
+        for first in range(0, len(self), size):
+            start = self._view[first - 1] + 1 if first else 0
+            yield self.blob[start : self._view[min(first + size, len(self)) - 1] + 1]
 
     def __reduce__(self) -> tuple:
         return Strings, (self.blob,)
@@ -100,33 +94,38 @@ class HashIndex:
     compares. Python's string hash differs by process: never store it.
     """
 
-    def __init__(self, chunks: Iterable[Sequence[str]]) -> None:
-        parts = [np.fromiter(map(hash, chunk), np.int64) for chunk in chunks]
-        hashes = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        self.order = np.argsort(hashes, kind="stable").astype(np.int32)
-        self.hashes = hashes[self.order]
-        # Bisection over a memoryview is several times faster than searchsorted here.
+    def __init__(self, hashes: np.ndarray) -> None:
+        """hashes: (n,) 64-bit numbers, spread evenly."""
+        order = np.argsort(hashes)
+        self.hashes = hashes[order]
+        # About one hash has each beginning of so many bits.
+        bits = len(hashes).bit_length()
+        self._shift = 64 - bits
+        self._half = 1 << bits >> 1
+        beginnings = (self.hashes >> self._shift) + self._half
+        firsts = np.zeros((1 << bits) + 1, np.int32)
+        np.cumsum(np.bincount(beginnings, minlength=1 << bits), out=firsts[1:])
+        # A memoryview gives one number several times faster than an array.
+        self._firsts = firsts.data
         self._hashes = self.hashes.data
-        self._order = self.order.data
+        self._order = order.astype(np.int32).data
+
+    @classmethod
+    def of(cls, chunks: Iterable[Sequence[str]]) -> HashIndex:
+        parts = [np.fromiter(map(hash, chunk), np.int64) for chunk in chunks]
+        return cls(np.concatenate([np.zeros(0, np.int64), *parts]))
 
     def find(self, key: str) -> list[int]:
         """Places whose string may be `key`, ascending."""
-        wanted = hash(key)
-        at = bisect_left(self._hashes, wanted)
-        found = []
-        while at < len(self._hashes) and self._hashes[at] == wanted:
-            found.append(self._order[at])
-            at += 1
-        return found
+        return self.find_hash(hash(key))
 
-
-def fold_all(names: Sequence[str]) -> list[str]:
-    """`fold` of many names, five times faster: plain ASCII goes through as one text."""
-    text = "\n".join(name if name.isascii() else "" for name in names)
-    data = _POSSESSIVE.sub(r"\1", text).lower().encode().translate(_PLAIN)
-    text = _EDGES.sub("\n", _BLANKS.sub(" ", data.decode())).strip(" ")
-    folded = text.split("\n")
-    for i, name in enumerate(names):
-        if not name.isascii():
-            folded[i] = fold(name)
-    return folded
+    def find_hash(self, wanted: int) -> list[int]:
+        at = (wanted >> self._shift) + self._half
+        first, last = self._firsts[at], self._firsts[at + 1]
+        if first == last:
+            return []
+        known = self._hashes
+        if last - first == 1:
+            return [self._order[first]] if known[first] == wanted else []
+        found = [self._order[i] for i in range(first, last) if known[i] == wanted]
+        return sorted(found) if len(found) > 1 else found

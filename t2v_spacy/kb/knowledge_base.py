@@ -173,7 +173,8 @@ class KnowledgeBase:
 
     def lookup_folded(self, folded: str) -> tuple[str, ...]:
         """`lookup` of a name that `normalise.fold` has been applied to."""
-        return tuple(self._ids[row] for row in self._names.find_folded(folded))
+        rows = self._names.find_folded(folded)
+        return tuple([self._ids[row] for row in rows]) if rows else ()
 
     def lookup_norm(self, name: str) -> tuple[str, ...]:
         """As `lookup`, and any word order, plural and spelling (`normalise.norm`)."""
@@ -188,6 +189,11 @@ class KnowledgeBase:
         ids = list(self.ids())
         for folded, rows in self._names.each():
             yield folded, tuple(ids[row] for row in rows)
+
+    @property
+    def folded_names(self) -> Strings:
+        """The folded names of all concepts, one after the other, to index them."""
+        return self._names.folded
 
     def is_curated(self, folded: str) -> bool:
         """Whether a person chose this (folded) name for the concept it looks up."""
@@ -261,7 +267,7 @@ class KnowledgeBase:
 
     @cached_property
     def _id_index(self) -> HashIndex:
-        return HashIndex(self._ids.chunks())
+        return HashIndex.of(self._ids.chunks())
 
     @cached_property
     def _children(self) -> Ragged:

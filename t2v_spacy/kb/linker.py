@@ -80,6 +80,7 @@ class ConceptLinker:
     ) -> None:
         self.kb = kb
         self.methods = frozenset(methods)
+        self._tried = self.methods | {"exact"}
         self.fuzzy = fuzzy
         self.cache_size = cache_size
         self.meanings = Meanings(kb, cache_size)
@@ -87,11 +88,11 @@ class ConceptLinker:
 
     @cached_property
     def matcher(self) -> NameMatcher:
-        return NameMatcher(name for name, _ in self.kb.names())
+        return NameMatcher(self.kb.folded_names)
 
     @cached_property
     def spelling(self) -> SpellingMatcher:
-        return SpellingMatcher(name for name, _ in self.kb.names())
+        return SpellingMatcher(self.kb.folded_names)
 
     def link(
         self, mention: str, role: str = "any", defined: Mapping[str, str] | None = None
@@ -127,7 +128,7 @@ class ConceptLinker:
         segments = _segments(text, found)
         runs: list[Run] = []
         if "ngram" in self.methods:
-            runs = self.matcher.find(found, segments)
+            runs = self.matcher.find(found, segments, self.kb.lookup_folded)
             runs = [run for run in runs if not _goes_on(run, found, segments)]
         for role in roles:
             links = self._picked(text, found, runs, role)
@@ -181,7 +182,7 @@ class ConceptLinker:
             name = part.text if how == "exact" else used.get(part.text, part.text)
             typed = strict or how in ("parenthetical", "stripped")
             found = self.meanings.find(name, role, typed)
-            if found and how in self.methods | {"exact"}:
+            if found and how in self._tried:
                 found_how, ids = found
                 how = found_how if how == "exact" else how
                 if how in self.methods:
@@ -213,7 +214,9 @@ class ConceptLinker:
         self, item: Part, role: str, used: Mapping[str, str]
     ) -> Iterator[Link]:
         """ "Metformin placebo" is a placebo, not metformin."""
-        match = CONTROL.search(item.text) if role == "intervention" else None
+        if role != "intervention":
+            return
+        match = CONTROL.search(item.text)
         if not match or self.meanings.find(item.text, role, False):
             return
         if not self._complete(item, role, used):
@@ -300,10 +303,15 @@ def _segments(text: str, found: Sequence[Word]) -> list[int]:
     """A number for each word; it rises where a name cannot go on."""
     numbers = []
     number = 0
+    end = 0
     for i, word in enumerate(found):
-        if i and _BREAK.search(text, found[i - 1].end, min(word.start + 1, len(text))):
+        start = word.start
+        # One blank is no break, and is most often all there is.
+        alone = start - end == 1 and text[end] == " "
+        if i and not alone and _BREAK.search(text, end, min(start + 1, len(text))):
             number += 1
         numbers.append(number)
+        end = word.end
     return numbers
 
 

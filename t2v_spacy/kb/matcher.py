@@ -7,26 +7,25 @@ prefix sums over the bytes of the folded text, so nothing is done per run in Pyt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
+from .columns import HashIndex, Strings
+from .hashing import Hashes
 from .normalise import Word
 
 MAX_WORDS = 8
 MAX_LENGTH = 80
 _LONG_WORD = 10
 _SPELT_WORDS = 5
+_FEW_WORDS = 5
 _DIGIT = re.compile("[0-9]")
-_CHUNK = 20_000
-_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
-_INVERSE = pow(_BASE, -1, 1 << 64)
-_CODES = numpy.random.RandomState(20).randint(1, 1 << 62, 256, dtype="uint64")
-_BLANK, _LINE = 32, 10
+_BLANK, _LINE, _ZERO = 32, 10, 48
+_START = numpy.zeros(1, dtype="int64")
 
 
 class Run(NamedTuple):
@@ -40,33 +39,44 @@ class Run(NamedTuple):
 class NameMatcher:
     """The names of a base as sorted hashes: 8 bytes a name.
 
-    names (Iterable[str]): Folded names. Those of more than MAX_WORDS words or
-        MAX_LENGTH characters are left out: nobody writes them in running text.
+    names (Strings | Iterable[str]): Folded names. Those of more than MAX_WORDS words
+        or MAX_LENGTH characters are left out: nobody writes them in running text.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        chunks = [_hash_names(chunk) for chunk in _chunks(names)]
-        empty = numpy.zeros(0, dtype="uint64")
-        self._hashes = numpy.unique(numpy.concatenate([empty, *chunks]))
+    def __init__(self, names: Strings | Iterable[str]) -> None:
+        found = [numpy.zeros(0, dtype="uint64")]
+        for part in map(_Part, _lines(names).blobs()):
+            fit = (part.sizes <= MAX_LENGTH) & (part.blanks < MAX_WORDS)
+            found.append(part.hashes.of(part.starts[fit], part.ends[fit]))
+        self._hashes = numpy.unique(numpy.concatenate(found))
 
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def find(self, words: Sequence[Word], segments: Sequence[int]) -> list[Run]:
+    def find(
+        self,
+        words: Sequence[Word],
+        segments: Sequence[int],
+        is_name: Callable[[str], object] | None = None,
+    ) -> list[Run]:
         """Runs of words whose hash is that of a name; the longest come first, then by
         place. The caller looks each up, which also weeds out the chance equal hash.
 
         words (Sequence[Word]): Words of a text, in order.
         segments (Sequence[int]): One number a word; a run stays within one number.
+        is_name (Callable[[str], object] | None): Whether the base has a name; asking
+            it is faster for a few words.
         """
         if not words:
             return []
+        if is_name is not None and len(words) <= _FEW_WORDS:
+            return _find_few(words, segments, is_name)
         text = " ".join([word.folded for word in words])
         sizes = numpy.array([len(word.folded) for word in words])
         ends = numpy.cumsum(sizes + 1) - 1
         firsts, lasts = _windows(len(words))
         starts, stops = (ends - sizes)[firsts], ends[lasts]
-        known = self._contains(_Hashes(text.encode("ascii")).of(starts, stops))
+        known = self._contains(Hashes(text.encode("ascii")).of(starts, stops))
         return [
             Run(int(firsts[i]), int(lasts[i]) + 1, text[starts[i] : stops[i]])
             for i in known
@@ -91,39 +101,40 @@ class SpellingMatcher:
     thing. Nor are those of more than five words.
     """
 
-    def __init__(self, names: Iterable[str], min_length: int = 8) -> None:
+    def __init__(self, names: Strings | Iterable[str], min_length: int = 8) -> None:
         self.min_length = min_length
-        kept = [name for name in names if self._is_fit(name)]
-        self._words = _hash_words(kept)
-        self._names = "\n".join(kept).encode("ascii")
-        sizes = numpy.fromiter(map(len, kept), "int64", len(kept))
-        self._ends = (numpy.cumsum(sizes + 1) - 1).astype("int32")
-        keys = [
-            _half_keys("\n".join(kept[i : i + _CHUNK]).encode("ascii"))
-            for i in range(0, len(kept), _CHUNK)
-        ]
-        empty = numpy.zeros((2, 0), dtype="uint64")
-        both = numpy.concatenate([empty, *keys], axis=1)
-        self._orders = [numpy.argsort(key).astype("int32") for key in both]
-        self._keys = [key[o] for key, o in zip(both, self._orders, strict=True)]
+        self._names = _lines(names)
+        empty = numpy.zeros(0, dtype="uint64")
+        rows, keys, words, n = (
+            [empty.astype("int32")],
+            [empty.reshape(2, 0)],
+            [empty],
+            0,
+        )
+        for part in map(_Part, self._names.blobs()):
+            digits = part.count((part.codes >= _ZERO) & (part.codes < _ZERO + 10))
+            fit = (part.sizes >= min_length) & (part.sizes <= MAX_LENGTH)
+            fit &= (part.blanks < _SPELT_WORDS) & (digits == 0)
+            rows.append((fit.nonzero()[0] + n).astype("int32"))
+            keys.append(part.half_keys(fit))
+            words.append(part.long_words(fit))
+            n += len(fit)
+        self._words = numpy.unique(numpy.concatenate(words))
+        self._rows = numpy.concatenate(rows)
+        both = numpy.concatenate(keys, axis=1).view("int64")
+        self._halves = [HashIndex(side) for side in both]
 
     def find(self, name: str) -> list[str]:
         """Names at one edit (a letter more, less, other, or two swapped), in order of
         the alphabet. The first letter must agree."""
         if not self._is_fit(name):
             return []
-        text = name.encode("ascii")
-        size = len(text)
-        lengths = numpy.array([size - 1, size, size + 1])
-        halves = lengths // 2
-        hashes = _Hashes(text)
-        keys = (
-            hashes.of(numpy.zeros(3, dtype="int64"), halves),
-            hashes.of(size - (lengths - halves), numpy.full(3, size)),
-        )
-        found: set[str] = set()
-        for side, key in enumerate(keys):
-            found.update(self._at(side, key ^ lengths.astype("uint64")))
+        starts, ends, lengths = _halves(len(name))
+        keys = Hashes(name.encode("ascii")).of(starts, ends) ^ lengths
+        places: list[int] = []
+        for i, key in enumerate(keys.view("int64").tolist()):
+            places += self._halves[i // 3].find_hash(key)
+        found = {self._names[int(self._rows[i])] for i in places}
         return sorted(
             other
             for other in found
@@ -132,18 +143,9 @@ class SpellingMatcher:
 
     def _knows(self, word: str) -> bool:
         """Whether a word is one of the base: then it is not a misspelt other one."""
-        hashed = _hash_names(word.encode("ascii"))[0]
+        hashed = Hashes(word.encode("ascii")).of(_START, numpy.array([len(word)]))[0]
         at = numpy.searchsorted(self._words, hashed)
         return at < len(self._words) and bool(self._words[at] == hashed)
-
-    def _at(self, side: int, keys: NDArray[numpy.uint64]) -> Iterator[str]:
-        known, order = self._keys[side], self._orders[side]
-        firsts = known.searchsorted(keys).tolist()
-        lasts = known.searchsorted(keys, "right").tolist()
-        for first, last in zip(firsts, lasts, strict=True):
-            for number in order[first:last].tolist():
-                start = int(self._ends[number - 1]) + 1 if number else 0
-                yield self._names[start : int(self._ends[number])].decode("ascii")
 
     def _is_fit(self, name: str) -> bool:
         return (
@@ -201,18 +203,30 @@ def pick(runs: Iterable[Run], accept: Callable[[Run], bool]) -> list[Run]:
     return sorted(kept)
 
 
-class _Hashes:
-    """Hashes of parts of a text: sum of code(byte) * BASE**place, moved to place 0."""
+def _find_few(
+    words: Sequence[Word], segments: Sequence[int], is_name: Callable[[str], object]
+) -> list[Run]:
+    folded = [word.folded for word in words]
+    found = []
+    for n in range(len(folded), 0, -1):
+        for first in range(len(folded) - n + 1):
+            last = first + n
+            if segments[first] == segments[last - 1]:
+                name = " ".join(folded[first:last])
+                if len(name) <= MAX_LENGTH and is_name(name):
+                    found.append(Run(first, last, name))
+    return found
 
-    def __init__(self, text: bytes) -> None:
-        codes = _CODES[numpy.frombuffer(text, dtype="uint8")]
-        self._sums = numpy.zeros(len(text) + 1, dtype="uint64")
-        numpy.cumsum(codes * _powers(_BASE, len(text)), out=self._sums[1:])
-        self._inverse = _powers(_INVERSE, len(text) + 1)
 
-    def of(self, starts: NDArray, ends: NDArray) -> NDArray[numpy.uint64]:
-        hashes = (self._sums[ends] - self._sums[starts]) * self._inverse[starts]
-        return hashes ^ (hashes >> numpy.uint64(29))
+@lru_cache(maxsize=MAX_LENGTH)
+def _halves(size: int) -> tuple[NDArray, NDArray, NDArray[numpy.uint64]]:
+    """Starts, ends and name lengths of the halves of names that are a letter shorter
+    than a text, as long, or longer: first the three first halves, then the last."""
+    lengths = numpy.array([size - 1, size, size + 1])
+    halves = lengths // 2
+    starts = numpy.concatenate([[0, 0, 0], size - (lengths - halves)])
+    ends = numpy.concatenate([halves, [size, size, size]])
+    return starts, ends, numpy.tile(lengths, 2).astype("uint64")
 
 
 @lru_cache(maxsize=64)
@@ -224,52 +238,36 @@ def _windows(size: int) -> tuple[NDArray[numpy.intp], NDArray[numpy.intp]]:
     return numpy.concatenate(firsts), numpy.concatenate(lasts)
 
 
-_POWERS: dict[int, NDArray[numpy.uint64]] = {}
+def _lines(names: Strings | Iterable[str]) -> Strings:
+    return names if isinstance(names, Strings) else Strings.of(names)
 
 
-def _powers(base: int, size: int) -> NDArray[numpy.uint64]:
-    """base**0 … base**(size - 1), modulo 2**64; kept, as every text needs them."""
-    powers = _POWERS.get(base)
-    if powers is None or len(powers) < size:
-        powers = numpy.full(max(size, 1 << 15), base, dtype="uint64")
-        powers[0] = 1
-        _POWERS[base] = powers = numpy.cumprod(powers, dtype="uint64")
-    return powers[:size]
+class _Part:
+    """Some folded names, one a line, seen as arrays."""
 
+    def __init__(self, text: bytes) -> None:
+        self.codes = numpy.frombuffer(text, dtype="uint8")
+        self.ends = numpy.flatnonzero(self.codes == _LINE)
+        self.starts = numpy.concatenate([[0], self.ends[:-1] + 1])
+        self.sizes = self.ends - self.starts
+        self.blanks = self.count(self.codes == _BLANK)
+        self.hashes = Hashes(text)
 
-def _chunks(names: Iterable[str]) -> Iterator[bytes]:
-    fit = (n for n in names if len(n) <= MAX_LENGTH and n.count(" ") < MAX_WORDS)
-    while chunk := list(islice(fit, _CHUNK)):
-        yield "\n".join(chunk).encode("ascii")
+    def count(self, which: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
+        """Number of those bytes in each line."""
+        return numpy.add.reduceat(which, self.starts, dtype="int64")
 
+    def half_keys(self, rows: NDArray[numpy.bool_]) -> NDArray[numpy.uint64]:
+        """(2, n) keys of first and last halves, each with the length of the name."""
+        starts, ends = self.starts[rows], self.ends[rows]
+        half = (ends - starts) // 2
+        lengths = (ends - starts).astype("uint64")
+        first = self.hashes.of(starts, starts + half) ^ lengths
+        return numpy.stack([first, self.hashes.of(starts + half, ends) ^ lengths])
 
-def _bounds(text: bytes) -> tuple[NDArray, NDArray]:
-    """Starts and ends of the lines of a text."""
-    ends = numpy.flatnonzero(numpy.frombuffer(text, dtype="uint8") == _LINE)
-    ends = numpy.append(ends, len(text))
-    return numpy.concatenate([[0], ends[:-1] + 1]), ends
-
-
-def _hash_names(text: bytes) -> NDArray[numpy.uint64]:
-    starts, ends = _bounds(text)
-    return _Hashes(text).of(starts, ends)
-
-
-def _hash_words(names: Iterable[str]) -> NDArray[numpy.uint64]:
-    """Hashes of the long words of some names."""
-    found = {w for name in names for w in name.split(" ") if len(w) >= _LONG_WORD}
-    return numpy.unique(
-        numpy.concatenate(
-            [numpy.zeros(0, dtype="uint64")] + [_hash_names(c) for c in _chunks(found)]
-        )
-    )
-
-
-def _half_keys(text: bytes) -> NDArray[numpy.uint64]:
-    """(2, n) keys of first and last halves, each with the length of the name."""
-    starts, ends = _bounds(text)
-    hashes, length = _Hashes(text), (ends - starts)
-    half = length // 2
-    lengths = length.astype("uint64")
-    first = hashes.of(starts, starts + half) ^ lengths
-    return numpy.stack([first, hashes.of(starts + half, ends) ^ lengths])
+    def long_words(self, rows: NDArray[numpy.bool_]) -> NDArray[numpy.uint64]:
+        """Hashes of the long words of some lines."""
+        ends = numpy.flatnonzero((self.codes == _BLANK) | (self.codes == _LINE))
+        starts = numpy.concatenate([[0], ends[:-1] + 1])
+        kept = numpy.repeat(rows, self.blanks + 1) & (ends - starts >= _LONG_WORD)
+        return numpy.unique(self.hashes.of(starts[kept], ends[kept]))

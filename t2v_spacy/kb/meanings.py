@@ -6,6 +6,7 @@ section asks for, short names that mean a dozen things, salts, germs, everyday w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +37,7 @@ _SALTS = (
     *("succinate", "sulfate", "tartrate", "tosylate", "trihydrate"),
 )
 _SHORT = 4
+_CODE = re.compile(r"([a-z]{2,6})( ?)(\d{3,}[a-z]?)")
 
 
 class Named(NamedTuple):
@@ -58,6 +60,8 @@ class Meanings:
         self.cache_size = cache_size
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         self._fits: dict[tuple[str, str], bool] = {}
+        self._found: dict[tuple[str, str, bool], Named | None] = {}
+        self._headings: dict[str, str] = {}
 
     def find(self, text: str, role: str, typed: bool) -> Named | None:
         """What a whole text names, or None.
@@ -65,19 +69,34 @@ class Meanings:
         role (str): A key of ROLE_TYPES: the types that are preferred.
         typed (bool): Whether other types are not taken at all.
         """
+        key = (text, role, typed)
+        try:
+            return self._found[key]
+        except KeyError:
+            if len(self._found) >= self.cache_size:
+                self._found.clear()
+            named = self._found[key] = self._find(text, role, typed)
+            return named
+
+    def _find(self, text: str, role: str, typed: bool) -> Named | None:
         folded = fold(text)
-        if not folded or (typed and folded in GENERAL_NAMES):
+        if not folded:
             return None
         ids: Sequence[str] = self.kb.lookup_folded(folded)
         how = "folded"
         if ids and self.kb.is_curated(folded):
             how = "curated"
+            # Somebody saw that this is what trials do, be it a survey or education.
+            typed = typed and role != "intervention"
         elif ids and not self.is_readable(text, folded):
             return None
         elif ids:
             how = "exact" if self._is_spelled(text, folded, ids[0]) else "folded"
         elif not is_short(folded):
             ids, how = self.kb.lookup_normed(norm_folded(folded)), "normalised"
+            ids = ids or self.kb.lookup_folded(_other_spelling(folded))
+        if typed and folded in GENERAL_NAMES:
+            return None
         if len(ids) > 1 and how != "curated":
             ids = self._by_name(ids, norm_folded(folded))
         fitting = self._fitting(ids, role, typed)
@@ -143,11 +162,15 @@ class Meanings:
 
     def _fitting(self, ids: Sequence[str], role: str, typed: bool) -> tuple[str, ...]:
         """Ids of the role's types first; none if there are none and `typed`."""
-        fitting = tuple(i for i in ids if self.fits(i, role))
+        if not ids:
+            return ()
+        fitting = tuple([i for i in ids if self.fits(i, role)])
         if not fitting and role == "condition":
             fitting = tuple(self._infections(ids))
         if fitting:
             best = tuple(dict.fromkeys(map(self._heading, fitting)))
+            if len(ids) == 1 and best == (ids[0],):
+                return best
             return best + tuple(i for i in ids if i not in (*fitting, *best))
         if typed:
             return ()
@@ -184,6 +207,14 @@ class Meanings:
         of: to MeSH, sildenafil and sildenafil citrate are one."""
         if not concept_id.startswith("UNII:"):
             return concept_id
+        known = self._headings.get(concept_id)
+        if known is None:
+            if len(self._headings) >= self.cache_size:
+                self._headings.clear()
+            known = self._headings[concept_id] = self._made_of(concept_id)
+        return known
+
+    def _made_of(self, concept_id: str) -> str:
         words = fold(self.kb.name(concept_id)).split()
         while len(words) > 1 and words[-1] in _SALTS:
             words.pop()
@@ -218,9 +249,16 @@ class Meanings:
         return text in spelled or any(_is_capitals(n) <= capitals for n in spelled)
 
 
+def _other_spelling(folded: str) -> str:
+    """Code of a maker with the blank that it may or may not have: "amg 334" of
+    "amg334" and the other way round; "" for what is no code."""
+    match = _CODE.fullmatch(folded)
+    return f"{match[1]}{'' if match[2] else ' '}{match[3]}" if match else ""
+
+
 def is_short(text: str) -> bool:
     """Whether a name is too short to mean one thing."""
-    return len(text.replace(" ", "")) <= _SHORT
+    return len(text) - text.count(" ") <= _SHORT
 
 
 def _is_capitals(text: str) -> bool:

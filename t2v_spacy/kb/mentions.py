@@ -8,6 +8,7 @@ places in the string, so a link can point at what it is about.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -103,12 +104,14 @@ _BEFORE_INTERVENTION = (
     r"adjuvant|neo-?adjuvant|maintenance|induction|consolidation|concurrent|"
     r"concomitant|recombinant|liposomal|pegylated|treatment with|therapy with|"
     r"administration of|use of|continuous|intermittent|early|delayed|immediate|"
-    r"addition of|add-on|adjunctive|additional|daily|weekly|usual|"
+    r"addition of|add-on|adjunctive|additional|daily|weekly|usual|electronic|online|"
+    r"web-based|internet-based|self-administered|structured|"
     + "|".join((_DOSE, _ROUTE, _RELEASE, _FORM + " of"))
 )
 _AFTER_INTERVENTION = (
     r"(?:treatment|therapy|monotherapy|administration|group|arm|regimen|alone|only|"
-    r"intervention|program(?:me)?|protocol|procedure|sessions?|use|maintenance)|"
+    r"interventions?|program(?:me)?s?|protocol|procedures?|sessions?|use|maintenance|"
+    r"assess?ments?)|"
     r"(?:hydrochloride|hcl|sodium|sulfate|sulphate|acetate|citrate|phosphate|mesylate|"
     r"maleate|tartrate|succinate|fumarate|besylate|bromide|chloride|potassium|"
     r"calcium)|(?:low|high|standard|medium) dose|(?:in|for|during|after|before|prior "
@@ -153,6 +156,8 @@ def trim(text: str, start: int = 0) -> Part:
 def without_brackets(text: str) -> tuple[Part, list[Part]]:
     """The part before the first bracket (or, if there is none, after it), and what the
     brackets hold. The first is empty if there are no brackets."""
+    if "(" not in text and "[" not in text:
+        return Part("", 0, 0), []
     found = list(_BRACKETS.finditer(text))
     if not found:
         return Part("", 0, 0), []
@@ -163,7 +168,8 @@ def without_brackets(text: str) -> tuple[Part, list[Part]]:
     return outer, [part for part in inner if part.text]
 
 
-def stripped(text: str, role: str) -> list[Part]:
+@lru_cache(maxsize=1 << 12)
+def stripped(text: str, role: str) -> tuple[Part, ...]:
     """Shorter forms without what stands before or after, the longest first.
 
     role (str): "condition" or "intervention".
@@ -175,12 +181,11 @@ def stripped(text: str, role: str) -> list[Part]:
     while len(ends) <= _MOST_STRIPS and (match := after.search(text[: ends[-1]])):
         ends.append(match.start())
     if len(starts) + len(ends) == 2:
-        return []
+        return ()
     spans = [(s, e) for s in starts for e in ends if s < e][1:]
     parts = (trim(text[s:e], s) for s, e in spans)
-    return sorted(
-        dict.fromkeys(p for p in parts if p.text), key=lambda p: p.start - p.end
-    )
+    kept = dict.fromkeys(p for p in parts if p.text)
+    return tuple(sorted(kept, key=lambda p: p.start - p.end))
 
 
 def split(text: str) -> list[Part]:

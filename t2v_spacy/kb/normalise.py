@@ -37,13 +37,24 @@ _OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "
 _SPELLED = str.maketrans(_GREEK | _OTHER)
 # A word is letters and digits with the marks set on them; a possessive goes with it.
 _LETTER = r"[^\W_]"
-_WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|[\u0300-\u036f])*(?:['’]s(?!{_LETTER}))?")
-_POSSESSIVE = ("'s", "’s")
+# A capital one ("CROHN'S") follows a letter: after a digit it is a chemist's "4'S".
+_WORD = re.compile(
+    rf"{_LETTER}(?:{_LETTER}|[\u0300-\u036f])*"
+    rf"(?:['’](?:s|(?<=[^\W\d_]['’])S)(?!{_LETTER}))?"
+)
+_POSSESSIVE = ("'s", "’s", "'S", "’S")
+# Of plain ASCII, all this is a matter of single characters.
+_ASCII_POSSESSIVE = re.compile(
+    r"'(?:s(?<=[A-Za-z0-9]'s)|S(?<=[A-Za-z]'S))(?![A-Za-z0-9])"
+)
+_ASCII = {
+    code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)
+}
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
-_SMALL_WORDS = frozenset(("of", "and", "in", "for", "with", "to", "the", "nos"))
-_ARTICLES = frozenset(("a", "an", "the"))
+SMALL_WORDS = frozenset(("of", "and", "in", "for", "with", "to", "the", "nos"))
+ARTICLES = frozenset(("a", "an", "the"))
 # British and American forms of a word get one key.
-_FORMS = (("ae", "e"), ("oe", "e"), ("our", "or"), ("sulph", "sulf"), ("isat", "izat"))
+FORMS = (("ae", "e"), ("oe", "e"), ("our", "or"), ("sulph", "sulf"), ("isat", "izat"))
 
 
 class Word(NamedTuple):
@@ -57,6 +68,10 @@ class Word(NamedTuple):
 def fold(name: str) -> str:
     """Lower case, without punctuation, possessive or diacritics, Greek letters spelled:
     "Crohn's β-Disease" -> "crohn beta disease"."""
+    if name.isascii():
+        if "'" in name:
+            name = _ASCII_POSSESSIVE.sub("", name)
+        return " ".join(name.translate(_ASCII).split())
     return " ".join(filter(None, map(fold_word, _WORD.findall(name))))
 
 
@@ -76,9 +91,9 @@ def norm(name: str) -> str:
 def norm_folded(folded: str) -> str:
     """`norm` of a name that is folded already."""
     parts = folded.split(" ")
-    if parts[0] in _ARTICLES and len(parts) > 1:
+    if parts[0] in ARTICLES and len(parts) > 1:
         parts = parts[1:]  # elsewhere an "a" says which: "hepatitis a"
-    return " ".join(sorted(norm_word(p) for p in parts if p not in _SMALL_WORDS))
+    return " ".join(sorted(norm_word(p) for p in parts if p not in SMALL_WORDS))
 
 
 @lru_cache(maxsize=1 << 17)
@@ -97,7 +112,7 @@ def fold_word(word: str) -> str:
 def norm_word(word: str) -> str:
     """Singular of a folded word, in one spelling; only good as a key."""
     if len(word) > 5:
-        for form, key in _FORMS:
+        for form, key in FORMS:
             word = word.replace(form, key)
     if len(word) <= 3:
         return word

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -32,14 +31,6 @@ def find_backbone(name: str) -> str:
             if found := _weights_folder(package):
                 return str(found)
     return name
-
-
-def is_offline() -> bool:
-    """Whether the user asked transformers to stay off the network."""
-    return any(
-        os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE")
-        for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-    )
 
 
 def _weights_folder(package: str) -> Path | None:

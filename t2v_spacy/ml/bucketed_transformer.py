@@ -71,7 +71,8 @@ def build_bucketed_transformer(
     keep_tokens (bool): Hand on every wordpiece state, aligned with the tokens, for
         token-level listeners. Defaults to False: one row a window, its mean.
     RAISES (T2VError): T026 for a setting out of range, T022 for a precision this
-        machine cannot run; on initialize T020 or T021 for a missing backbone.
+        machine cannot run; on initialize T020, T021 or T029 for a backbone that is
+        missing, not the expected one, or broken, T026 for a window it cannot read.
     """
     for setting, value in (("window", window), ("max_tokens", max_tokens)):
         if value < 8:
@@ -153,17 +154,25 @@ def init(model: BucketedTransformerModel, X: Any = None, Y: Any = None) -> None:
     if model.attrs["has_transformer"]:
         return
     name = model.attrs["name"]
+    found = find_backbone(name)
     try:
         hf_model = huggingface_from_pretrained(
-            find_backbone(name),
-            model._init_tokenizer_config,
-            model._init_transformer_config,
+            found, model._init_tokenizer_config, model._init_transformer_config
         )
-    except OSError as err:
+    except (OSError, ValueError) as err:
+        if Path(found).is_dir():
+            reason = str(err).split("\n")[0]
+            raise error(Errors.T029, path=found, reason=reason) from err
         raise error(Errors.T020, name=name) from err
     if not hf_model.tokenizer.is_fast:
-        reason = "the backbone has no fast tokenizer, which cutting windows needs"
-        raise error(Errors.T026, setting="name", value=name, reason=reason)
+        reason = "it has no fast tokenizer, which cutting windows needs"
+        raise error(Errors.T029, path=found, reason=reason)
+    window = model.attrs["run"].windows.window
+    positions = getattr(hf_model.transformer.config, "max_position_embeddings", window)
+    longest = min(hf_model.tokenizer.model_max_length, positions)
+    if window > longest:
+        reason = f"the backbone reads at most {longest} wordpieces"
+        raise error(Errors.T026, setting="window", value=window, reason=reason)
     # The folder the weights came from is no one's business once they are loaded.
     model.attrs["name"] = public = Path(name).name
     hf_model.transformer.config._name_or_path = public

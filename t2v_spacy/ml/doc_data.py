@@ -65,7 +65,8 @@ def split_by_doc(
 
 
 def _align_windows(span: Span, at: slice, first_row: int) -> numpy.ndarray:
-    """(token, row) pairs: a token takes the window it lies in, by its position."""
+    """(token, row) pairs: without offsets, a token takes the window at its place in the
+    section, by proportion."""
     tokens = numpy.arange(len(span))
     row = tokens * (at.stop - at.start) // len(span) + at.start - first_row
     return numpy.stack([tokens + span.start, row], axis=1)

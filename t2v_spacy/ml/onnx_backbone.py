@@ -16,14 +16,17 @@ _sessions: WeakKeyDictionary = WeakKeyDictionary()
 
 def predict_int8(transformer: torch.nn.Module, batch: WordpieceBatch) -> torch.Tensor:
     """Last hidden state (rows, longest, width) of a padded batch. The int8 model is
-    made at the first call, in some seconds, and kept as long as the backbone."""
-    if transformer not in _sessions:
-        _sessions[transformer] = _make_session(transformer)
+    made at the first call, in some seconds, and kept until the weights change."""
+    version = sum(parameter._version for parameter in transformer.parameters())
+    kept, session = _sessions.get(transformer, (None, None))
+    if kept != version:
+        session = _make_session(transformer)
+        _sessions[transformer] = version, session
     inputs = {
         "input_ids": batch.input_ids,
         "attention_mask": batch.attention_mask.astype("int64"),
     }
-    return torch.from_numpy(_sessions[transformer].run(None, inputs)[0])
+    return torch.from_numpy(session.run(None, inputs)[0])
 
 
 class _LastHiddenState(torch.nn.Module):

@@ -43,6 +43,8 @@ DEFAULT_TRIAL2VEC_MODEL = Config().from_str(default_model_config)["model"]
 class Trial2Vec(TrainablePipe):
     """Sets `doc._.trial_vector` and `doc._.section_vectors` (Wang & Sun 2022).
 
+    The parameters are trainable, but this version has no loss: `update` raises.
+
     vocab (Vocab): The shared vocabulary.
     model (Model[List[Doc], TrialEncoding]): t2v.Trial2VecEncoder.v1.
     name (str): Name of the pipe.
@@ -52,7 +54,7 @@ class Trial2Vec(TrainablePipe):
         self.vocab = vocab
         self.model = model
         self.name = name
-        self.cfg: dict[str, Any] = {}
+        self.cfg: dict[str, Any] = {}  # TrainablePipe saves it
         install_extensions()
 
     def predict(self, docs: Iterable[Doc]) -> Any:
@@ -104,10 +106,13 @@ class Trial2Vec(TrainablePipe):
     ) -> None:
         """Make the parameters for the width of the backbone.
 
-        get_examples (Callable): Returns Examples; the first few set the shapes.
+        get_examples (Callable): Checked, but not needed: the backbone sets the shapes.
         nlp (Language | None): The pipeline.
+        RAISES (T2VError): T023 if there is no transformer for the model to listen to.
         """
         validate_get_examples(get_examples, "Trial2Vec.initialize")
+        if not self.model.get_ref("listener").has_dim("nO"):
+            raise error(Errors.T023, name=self.name)
         docs = [Doc(self.vocab, words=["trial"])]
         self.model.initialize(X=docs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import srsly
 from spacy.language import Language
@@ -39,8 +39,8 @@ class TrialIndexPipe(Pipe):
     why), best first, or None for a doc without a vector.
 
     path (str): Folder of the index, opened when first needed. A pipe that was saved
-        has the index with it and does not look there.
-    k (int): Trials per doc.
+        has its own copy of the index and does not look there.
+    k (int): Trials per doc. Not saved with the pipe: the config at load counts.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class TrialIndexPipe(Pipe):
             self._index = self.index
 
     def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
-        """Save settings and a copy of the index, if there is one."""
+        """Save a copy of the index, if there is one."""
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
         saved = self._has_index and _INDEX not in exclude
-        srsly.write_json(path / _SETTINGS, {"k": self.k, "index": saved})
+        srsly.write_json(path / _SETTINGS, {"index": saved})
         if saved:
             self.index.to_disk(path / _INDEX)
 
@@ -105,23 +105,21 @@ class TrialIndexPipe(Pipe):
         self, path: Path | str, *, exclude: Iterable[str] = ()
     ) -> TrialIndexPipe:
         path = Path(path)
-        settings = srsly.read_json(path / _SETTINGS)
-        self.k = settings["k"]
-        if settings["index"] and _INDEX not in exclude:
+        saved = srsly.read_json(path / _SETTINGS)["index"]
+        if saved and _INDEX not in exclude:
             from ..search.trial_index import TrialIndex
 
             self._index = TrialIndex.from_disk(path / _INDEX)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        data: dict[str, Any] = {"k": self.k}
+        data: dict[str, bytes] = {}
         if self._has_index and _INDEX not in exclude:
             data[_INDEX] = self.index.to_bytes()
         return srsly.msgpack_dumps(data)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TrialIndexPipe:
         content = srsly.msgpack_loads(data)
-        self.k = content["k"]
         if _INDEX in content and _INDEX not in exclude:
             from ..search.trial_index import TrialIndex
 

@@ -11,7 +11,8 @@ from spacy.tokens import Doc
 
 from ..doc import set_sections
 from ..extensions import SECTIONS, install_extensions
-from ..sections.parse import parse_sections, parse_trial
+from ..sections.parse import parse_sections
+from ..trial_text import parse_trial
 
 
 @Language.factory(

@@ -294,6 +294,10 @@ class UmlsLinker(Pipe):
             kb = KnowledgeBase.from_bytes(content[_KB])
         return self._restore(content, kb)
 
+    # spaCy's Pipe has a __reduce__ of its own, which does not ask __getstate__.
+    def __reduce__(self) -> tuple:
+        return _unpickled, (type(self), self.name, self.__getstate__())
+
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != "linker"}
         if not self._stores():
@@ -334,6 +338,15 @@ class UmlsLinker(Pipe):
             message = error(Errors.T088, name=self.name, expected=expected, found=found)
             warnings.warn(str(message), UserWarning, stacklevel=3)
         return self
+
+
+def _unpickled(
+    kind: type[UmlsLinker], name: str, state: Mapping[str, Any]
+) -> UmlsLinker:
+    linker = kind.__new__(kind)
+    linker.name = name
+    linker.__dict__.update(state)
+    return linker
 
 
 def _shifted(links: Iterable[Link], by: int) -> Iterator[Link]:

@@ -11,14 +11,13 @@ from ..errors import Errors, error
 from ..trial import Trial
 from .detect import FORMATS, Reader, UnknownFormat, detect, reader_for
 from .report import ReadReport, Refusal
-from .source import Source, iter_parts, iter_sources, open_file
+from .source import Source, iter_parts, open_file
 
 __all__ = [
     "FORMATS",
     "ReadReport",
     "Refusal",
     "Source",
-    "iter_sources",
     "read_trials",
 ]
 _DAMAGED = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
@@ -59,20 +58,22 @@ def _read_parts(
     path: Path, reader: Reader | None, report: ReadReport
 ) -> Iterator[Trial]:
     from . import aact
+    from .aact_tables import find_units
 
     # Tables of one database are read together, unless another format is asked for.
     by_table = reader is None or reader.FORMAT == aact.FORMAT
-
-    def is_unit(part: Path) -> bool:
-        return by_table and aact.is_aact(part)
-
-    for part in iter_parts(path, report, is_unit):
-        if is_unit(part):
-            yield from _guarded(str(part), aact.read_folder(part, report), report)
+    taken: set[str] = set()
+    for part in iter_parts(path, report):
+        for unit in find_units(part, report) if by_table else ():
+            taken |= unit.names
+            tables = aact.read_tables(unit.tables, report)
+            yield from _guarded(str(part), tables, report)
+        if part.is_dir() or str(part) in taken:
             continue
         for source in open_file(part, report):
-            alone = part == path and source.name == str(path)
-            yield from _read_source(source, reader, report, alone)
+            if source.name not in taken:
+                alone = part == path and source.name == str(path)
+                yield from _read_source(source, reader, report, alone)
 
 
 def _read_source(

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from pathlib import Path
 
 from ..sections.text import clean_line
 from ..trial import Arm, Enrollment, Intervention, Location, Outcome, Reference, Trial
@@ -26,6 +22,7 @@ from ..values import (
     parse_status,
     parse_study_type,
 )
+from .aact_tables import SIDE, STUDIES, table_of
 from .arms import link_arms
 from .pipe_rows import iter_rows, read_header
 from .report import ReadReport
@@ -39,126 +36,43 @@ from .terms import (
 )
 
 FORMAT = "aact"
-_STUDIES = "studies"
-# The side tables and the columns read of each.
-_SIDE: dict[str, tuple[str, ...]] = {
-    "eligibilities": (
-        "gender",
-        "minimum_age",
-        "maximum_age",
-        "healthy_volunteers",
-        "criteria",
-    ),
-    "brief_summaries": ("description",),
-    "detailed_descriptions": ("description",),
-    "conditions": ("name",),
-    "keywords": ("name",),
-    "interventions": ("id", "intervention_type", "name", "description"),
-    "intervention_other_names": ("intervention_id", "name"),
-    "design_groups": ("id", "group_type", "title", "description"),
-    "design_group_interventions": ("design_group_id", "intervention_id"),
-    "design_outcomes": ("outcome_type", "measure", "time_frame", "description"),
-    "designs": (
-        "allocation",
-        "intervention_model",
-        "observational_model",
-        "time_perspective",
-        "masking",
-        "primary_purpose",
-    ),
-    "browse_conditions": ("mesh_term", "mesh_type"),
-    "browse_interventions": ("mesh_term", "mesh_type"),
-    "sponsors": ("name", "agency_class", "lead_or_collaborator"),
-    "facilities": ("name", "city", "state", "country"),
-    "countries": ("name", "removed"),
-    "calculated_values": ("were_results_reported",),
-    "study_references": ("pmid", "reference_type", "citation"),
-    "id_information": ("id_type", "id_source", "id_value"),
-}
 _REFERENCE_TYPES = {"REFERENCE": None, "RESULTS_REFERENCE": "RESULT"}
 Row = Mapping[str, str]
 
 
 def sniff(head: bytes, name: str) -> bool:
     """Whether the header is that of a table read here."""
-    return _table_of(read_header(head), name) is not None
-
-
-def is_aact(path: Path) -> bool:
-    """Whether a folder or zip holds AACT tables."""
-    try:
-        return bool(_tables(path))
-    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
-        return False
+    return table_of(read_header(head), name) is not None
 
 
 def read(source: Source, report: ReadReport) -> Iterator[Trial]:
     """Trials with the fields that one table has."""
     with source.open() as stream:
-        table = _table_of(read_header(stream.readline()), source.name)
+        table = table_of(read_header(stream.readline()), source.name)
     if table is None:
         report.refuse(source.name, "line 1", "not the header of a known AACT table")
         return
-    yield from _read({table: source}, report)
+    yield from read_tables({table: source}, report)
 
 
-def read_folder(path: Path, report: ReadReport) -> Iterator[Trial]:
-    """Trials of a folder or zip, the side tables joined to studies.txt.
+def read_tables(tables: dict[str, Source], report: ReadReport) -> Iterator[Trial]:
+    """Trials of the tables of a unit, the side tables joined to studies.txt.
 
     The side tables are put in a temporary sqlite file first, so memory stays small. A
     missing table leaves its fields empty; without studies.txt there is a Trial for each
     id in the others.
     """
-    yield from _read(_tables(path), report)
-
-
-def _tables(path: Path) -> dict[str, Source]:
-    tables: dict[str, Source] = {}
-    for name, opener in _members(path):
-        stem = PurePosixPath(name).stem.lower()
-        if stem not in tables and (stem == _STUDIES or stem in _SIDE):
-            with opener() as stream:
-                header = read_header(stream.readline())
-            if "nct_id" in header:
-                tables[stem] = Source(f"{path}/{name}", opener)
-    return tables
-
-
-def _members(path: Path) -> Iterator[tuple[str, partial[BinaryIO]]]:
-    if path.is_dir():
-        for member in sorted(path.glob("*.txt")):
-            yield member.name, cast(partial[BinaryIO], partial(member.open, "rb"))
-    elif path.is_file() and zipfile.is_zipfile(path):
-        archive = zipfile.ZipFile(path)
-        for name in archive.namelist():
-            if name.endswith(".txt"):
-                yield name, cast(partial[BinaryIO], partial(archive.open, name))
-
-
-def _table_of(header: list[str], name: str) -> str | None:
-    """The table a file is: by its name, else by the columns that only it has."""
-    if "nct_id" not in header:
-        return None
-    stem = PurePosixPath(name).name.lower().split(".")[0]
-    if named := [table for table in (_STUDIES, *_SIDE) if stem.endswith(table)]:
-        return max(named, key=len)
-    if "overall_status" in header:
-        return _STUDIES
-    return "eligibilities" if "criteria" in header else None
-
-
-def _read(tables: dict[str, Source], report: ReadReport) -> Iterator[Trial]:
     with tempfile.TemporaryDirectory(prefix="t2v-aact-") as folder:
         file = str(Path(folder) / "side.sqlite")
         with closing(sqlite3.connect(file)) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
-            side = {name: tables[name] for name in _SIDE if name in tables}
+            side = {name: tables[name] for name in SIDE if name in tables}
             for name, source in side.items():
                 _load(db, name, source, report)
             studies: Iterable[Row]
-            if _STUDIES in tables:
-                studies = iter_rows(tables[_STUDIES], report)
+            if STUDIES in tables:
+                studies = iter_rows(tables[STUDIES], report)
             else:
                 studies = _ids(db, side)
             for study in studies:
@@ -168,7 +82,7 @@ def _read(tables: dict[str, Source], report: ReadReport) -> Iterator[Trial]:
 def _load(
     db: sqlite3.Connection, name: str, source: Source, report: ReadReport
 ) -> None:
-    columns = ("nct_id", *_SIDE[name])
+    columns = ("nct_id", *SIDE[name])
     db.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
     db.executemany(
         f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})",
@@ -200,7 +114,7 @@ class _Side:
     def all(self, name: str) -> list[Row]:
         if name not in self._tables:
             return []
-        columns = _SIDE[name]
+        columns = SIDE[name]
         found = self._db.execute(
             f"SELECT {', '.join(columns)} FROM {name} WHERE nct_id = ? ORDER BY rowid",
             (self._id,),

@@ -23,17 +23,21 @@ FORMATS = {
     "ctgov-csv": "ctgov_csv",
     "aact": "aact",
 }
-# Registries we know by name only. JSON keys, XML roots and first lines of theirs.
+# Registries we know by name only: JSON keys, XML roots and first lines of theirs. A
+# line "EudraCT Number: …" alone does not tell: a draft protocol has it too.
 _OTHER_REGISTRIES = {
     "EU CTIS": rb'"(ctNumber|ctTitle|ctPublicStatusCode|authorizedApplication)"\s*:',
     "ISRCTN": rb"67bricks\.com/isrctn|<isrctn[\s>]|\"isrctn\"\s*:",
-    "the EU Clinical Trials Register": rb"(?m)^\W*EudraCT Number\s*:",
-    "WHO ICTRP": rb"<Trials_downloaded_from_ICTRP|(?i:^\W*\"?TrialID\"?\s*[,;\t])",
+    "the EU Clinical Trials Register": (
+        rb"(?ms)\A(?=.*^\W*EudraCT Number\s*:)(?=.*^\W*Sponsor Protocol Number\s*:)"
+        rb".*(^Population Age\s*:|^[A-F]\.\d[\d.]* .*^[A-F]\.\d)"
+    ),
+    "WHO ICTRP": rb"<Trials_downloaded_from_ICTRP|(?i:\A\W*TrialID\"?\s*[,;\t])",
     "ANZCTR": rb"<ANZCTR_Trial|<actrnumber>",
-    "DRKS": rb"\"drksId\"\s*:|<drksId>|(?m:^\W*(DRKS-ID|drksId)\b)",
-    "ChiCTR": rb"(?i)<trial_id>\s*chictr|\"?registration number\"?\s*:?\s*chictr",
-    "CTRI": rb"(?m)^\W*CTRI Number\b",
-    "jRCT": rb"(?m)^\W*(jRCT ID|jRCT No\.?)\b",
+    "DRKS": rb"\"drksId\"\s*:|<drksId>|\A\W*(DRKS-ID|drksId)\"?\s*[,;\t]",
+    "ChiCTR": rb"(?i)<trial_id>\s*chictr|\A\W*registration number\"?\s*[,;\t]",
+    "CTRI": rb"\A\W*CTRI Number\b[^\n]*(\n[^\n]*)?Registered on\b",
+    "jRCT": rb"\A\W*jRCT (ID|No\.?)\"?\s*[,;\t]",
 }
 _HTML = re.compile(
     rb"\s*(<!--.*?-->\s*)*<(!doctype html|html|head|body)\b", re.I | re.S

@@ -118,7 +118,8 @@ def download_studies(
                 if total := page.get("totalCount"):
                     bar.total = min(total, limit or total)
                 lines = (json.dumps(study, ensure_ascii=False) for study in studies)
-                file.write("".join(f"{line}\n" for line in lines).encode())
+                text = "".join(f"{line}\n" for line in lines)
+                file.write(text.encode(errors="replace"))
                 file.flush()
                 state.advance(job, studies, page.get("nextPageToken"), file.tell())
                 state.save(out)

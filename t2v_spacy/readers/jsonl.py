@@ -7,7 +7,6 @@ numbers as their source had them, and `primary_outcomes` and the like as lists.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -44,8 +43,7 @@ _FLAT = frozenset(
         "level",
     ]
 )
-_NAMES = frozenset(f.name for f in fields(Trial))
-_LISTS = frozenset(f.name for f in fields(Trial) if f.default in ((), frozenset()))
+_MISFIT = (AttributeError, KeyError, TypeError, ValueError)
 # Few values come again and again; what is made of them never changes.
 _date = lru_cache(maxsize=1 << 13)(parse_date)
 _status = lru_cache(maxsize=1 << 10)(parse_status)
@@ -68,32 +66,35 @@ def read(source: Source, report: ReadReport) -> Iterator[Trial]:
             place = f"record {number + 1}" if isinstance(value, list) else where
             try:
                 trial = trial_from_record(record)
-            except (AttributeError, KeyError, TypeError, ValueError) as err:
-                report.refuse(source.name, place, _reason(err))
+            except ValueError as err:
+                report.refuse(source.name, place, str(err))
             else:
                 yield trial
 
 
 def trial_from_record(record: Any) -> Trial:
-    """Trial of an object in one of the two layouts. RAISES (ValueError, TypeError)."""
+    """Trial of an object in one of the two layouts. RAISES (ValueError)."""
     if not isinstance(record, dict) or not record.get("nct_id"):
         raise ValueError("no NCT id (field nct_id)")
     nct_id, kind = parse_id(str(record["nct_id"]))
     if kind != "nct":
         raise ValueError(f"'{record['nct_id']}' is not an NCT id")
     if _FLAT.isdisjoint(record):
-        return _own(record, nct_id)
-    return _flat(record, nct_id)
+        return Trial.from_dict({**record, "nct_id": nct_id})
+    try:
+        return _flat(record, nct_id)
+    except _MISFIT as err:
+        raise ValueError(_misfit(record)) from err
 
 
-def _own(record: dict[str, Any], nct_id: str) -> Trial:
-    if unknown := sorted(record.keys() - _NAMES):
-        raise ValueError(f"unknown field '{unknown[0]}'")
-    present = {name: value for name, value in record.items() if value is not None}
-    for name in _LISTS & present.keys():
-        if not isinstance(present[name], list):
-            raise ValueError(f"field '{name}' is not a list")
-    return Trial.from_dict({**present, "nct_id": nct_id})
+def _misfit(record: dict[str, Any]) -> str:
+    """Which field of a flat record cannot be read: the one that fails alone too."""
+    for name, value in record.items():
+        try:
+            _flat({name: value}, "")
+        except _MISFIT:
+            return f"field '{name}' is of the wrong kind: {repr(value)[:60]}"
+    return "a field is of the wrong kind"
 
 
 def _flat(record: dict[str, Any], nct_id: str) -> Trial:
@@ -182,6 +183,8 @@ def _outcomes(record: dict[str, Any]) -> tuple[Outcome, ...]:
 def _lines(items: list[str] | None) -> tuple[str, ...]:
     if not items:
         return ()
+    if not isinstance(items, list):
+        raise TypeError("not a list")
     return tuple(line for item in items if (line := clean_line(item)))
 
 
@@ -191,9 +194,3 @@ def _text(text: str | None) -> str | None:
         return None
     cleaned = clean_text(unescape_markdown(text) if "\\" in text else text)
     return unwrap(cleaned) if cleaned and "\n" in cleaned else cleaned
-
-
-def _reason(err: Exception) -> str:
-    if type(err) is ValueError:
-        return str(err)
-    return f"a field of the wrong kind ({err})"

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ..errors import Errors, error
 from .report import ReadReport
 
 HEAD_BYTES = 1 << 16
+# Real records unpack to less than 50 times their size, sparse tables included.
+_RATIO = 200
+_ALWAYS_ALLOWED = 1 << 26
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _OFFICE = (".docx", ".odt", ".pptx", ".xlsm", ".xlsx")
@@ -43,39 +48,44 @@ class Source:
     open: Callable[[], BinaryIO]
 
 
-def iter_sources(path: Path, report: ReadReport | None = None) -> Iterator[Source]:
-    """Streams of a file (plain, .gz, or each member of a .zip) or folder, in order.
-
-    Files that cannot hold records go to `report.skipped`, damaged archives to
-    `report.refused`. RAISES T001 for a missing path, T002 for a folder without files.
-    """
-    report = ReadReport() if report is None else report
-    for part in iter_parts(path, report):
-        yield from open_file(part, report)
-
-
-def iter_parts(
-    path: Path,
-    report: ReadReport,
-    is_unit: Callable[[Path], bool] = lambda _: False,
-) -> Iterator[Path]:
-    """Record files under a path, in order of name; a folder (or file) for which
-    `is_unit` is true comes as a whole. RAISES T001, T002."""
+def iter_parts(path: Path, report: ReadReport) -> Iterator[Path]:
+    """Folders and record files under a path in order of name, each folder before what
+    is in it. What cannot hold records goes to `report.skipped`, what cannot be opened
+    to `report.refused`. RAISES T001 for a missing path, T002 for an empty folder."""
     if not path.exists():
         raise error(Errors.T001, path=path)
-    if is_unit(path) or not path.is_dir():
+    if path.is_dir():
+        yield from _walk(path, report, set())
+    else:
         yield path
+
+
+def _walk(folder: Path, report: ReadReport, seen: set[Path]) -> Iterator[Path]:
+    try:
+        real, children = folder.resolve(), sorted(folder.iterdir())
+    except OSError as err:
+        report.refuse(str(folder), "folder", _plain(err))
         return
-    children = sorted(child for child in path.iterdir())
-    if not children:
-        raise error(Errors.T002, path=path)
+    if real in seen:
+        report.skip(str(folder), "a link to a folder that is read already")
+        return
+    if not seen and not children:
+        raise error(Errors.T002, path=folder)
+    seen.add(real)
+    yield folder
     for child in children:
-        if reason := _why_skipped(child.name):
+        if reason := why_skipped(child.name):
             report.skip(str(child), reason)
-        elif not child.is_dir():
+        elif _is_folder(child):
+            yield from _walk(child, report, seen)
+        else:
             yield child
-        elif any(child.iterdir()):
-            yield from iter_parts(child, report, is_unit)
+
+
+def _is_folder(path: Path) -> bool:
+    with suppress(OSError):
+        return path.is_dir()
+    return False
 
 
 def open_file(path: Path, report: ReadReport) -> Iterator[Source]:
@@ -86,9 +96,15 @@ def open_file(path: Path, report: ReadReport) -> Iterator[Source]:
         if magic == _ZIP:
             yield from _members(path, report)
         else:
-            yield _source(str(path), magic, lambda: path.open("rb"))
+            size = path.stat().st_size
+            yield _source(str(path), magic, lambda: path.open("rb"), size)
     except (OSError, zipfile.BadZipFile) as err:
         report.refuse(str(path), "file", _plain(err))
+
+
+def open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    """The unpacked bytes of a member of a .zip."""
+    return _bounded(cast(BinaryIO, archive.open(info)), info.compress_size)
 
 
 def decode(data: bytes) -> str:
@@ -113,10 +129,42 @@ def read_text(source: Source) -> str:
         return decode(file.read()).replace("\r\n", "\n")
 
 
-def _source(name: str, magic: bytes, opener: Callable[[], BinaryIO]) -> Source:
+def _source(
+    name: str, magic: bytes, opener: Callable[[], BinaryIO], size: int
+) -> Source:
+    """size is that of the file or member as it is packed, in bytes."""
     if magic.startswith(_GZIP):
-        return Source(name, lambda: cast(BinaryIO, gzip.open(opener())))
+        return Source(name, lambda: _bounded(cast(BinaryIO, gzip.open(opener())), size))
     return Source(name, opener)
+
+
+def _bounded(stream: BinaryIO, size: int) -> BinaryIO:
+    limit = max(_ALWAYS_ALLOWED, _RATIO * size)
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, limit), HEAD_BYTES))
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends with an OSError where it outgrows a limit, so that
+    a small file cannot fill the memory."""
+
+    def __init__(self, stream: BinaryIO, limit: int) -> None:
+        self._stream = stream
+        self._left = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError(f"it unpacks to more than {_RATIO} times its size")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _members(path: Path, report: ReadReport) -> Iterator[Source]:
@@ -128,7 +176,7 @@ def _members(path: Path, report: ReadReport) -> Iterator[Source]:
         return
     for info in archive.infolist():
         name = f"{path}/{info.filename}"
-        reason = next(filter(None, map(_why_skipped, info.filename.split("/"))), None)
+        reason = next(filter(None, map(why_skipped, info.filename.split("/"))), None)
         if info.is_dir():
             continue
         if reason:
@@ -141,14 +189,11 @@ def _members(path: Path, report: ReadReport) -> Iterator[Source]:
             if magic == _ZIP:
                 report.refuse(name, "file", "an archive in an archive; unpack it")
             else:
-                yield _source(name, magic, partial(_member, archive, info))
+                opener = partial(open_member, archive, info)
+                yield _source(name, magic, opener, info.compress_size)
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
-    return cast(BinaryIO, archive.open(info))
-
-
-def _why_skipped(name: str) -> str | None:
+def why_skipped(name: str) -> str | None:
     lower = name.lower()
     if name.startswith((".", "__MACOSX", "~$")):
         return "hidden"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .encode import build_index, encode_corpus, pipeline_fingerprint
+from .encode import build_index, encode_corpus
+from .fingerprint import pipeline_fingerprint
 from .hit import Hit
 from .trial_index import IndexEntry, TrialIndex
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -301,11 +301,3 @@ def _new_annoy(width: int) -> Any | None:
     except ImportError:
         return None
     return annoy.AnnoyIndex(width, METRIC)
-
-
-def annoy_version() -> str | None:
-    """Version of the installed Annoy, or None."""
-    try:
-        return version("annoy")
-    except PackageNotFoundError:
-        return None

@@ -23,7 +23,7 @@ from .section_vectors import SectionWriter
 from .vectors import Array, RowWriter, defect, keep_rows, unit
 
 META, FORMAT, FORMAT_VERSION = "meta.json", "t2v_spacy trial index", 1
-NO_TEXT, TWICE = "no text", "given twice"
+NO_TEXT, NOT_ENCODED, TWICE = "no text", "not encoded", "given twice"
 _SHOWN = 10  # warnings of one kind
 
 
@@ -67,6 +67,7 @@ def write_index(
     full = {
         "backbone": None,
         "pipeline": None,
+        "fingerprint": None,
         "source": None,
         **(meta or {}),
         "format": FORMAT,
@@ -79,11 +80,19 @@ def write_index(
         "exact_below": exact_below,
         **facts,
         "not_indexed": refused,
-        "files": describe(folder),
     }
     with writing(folder):
+        full["files"] = describe(folder)
         srsly.write_json(folder / META, full)
     return full
+
+
+def refusal(entry: IndexEntry) -> str | None:
+    """Why an entry cannot be indexed, None if it can."""
+    if entry.vector is not None:
+        return defect(np.asarray(entry.vector))
+    has_words = any(char.isalnum() for char in entry.trial.to_text())
+    return NOT_ENCODED if has_words else NO_TEXT
 
 
 def _write_entries(
@@ -94,34 +103,38 @@ def _write_entries(
     snapshots: set[str] = set()
     rows: RowWriter | None = None
     with ExitStack() as stack:
-        records = RecordWriter(folder / RECORDS)
-        stack.callback(records.close)
+        with writing(folder):
+            records = RecordWriter(folder / RECORDS)
+        stack.callback(_close, records, folder)
         for entry in entries:
-            trial, vector = entry.trial, entry.vector
-            reason = NO_TEXT if vector is None else defect(np.asarray(vector))
+            trial, vector, reason = entry.trial, entry.vector, refusal(entry)
             if vector is None or reason:
                 nct_id = normal_id(trial.nct_id)
                 refused.setdefault(reason or NO_TEXT, []).append(nct_id)
                 if reason != NO_TEXT:
                     notes.append(error(Errors.T044, nct_id=nct_id, reason=reason))
                 continue
-            if rows is None:
-                rows = RowWriter(folder / VECTORS, len(vector))
-                stack.callback(rows.close)
-                sections = SectionWriter(folder, rows.width)
-            check_width(entry, rows.width)
-            if records.add(rows.n_rows, trial):
-                rows.append(unit(vector))
-                sections.append(entry.section_vectors)
+            # Only what is written here: the entries may fail to be read.
+            with writing(folder):
+                if rows is None:
+                    rows = RowWriter(folder / VECTORS, len(vector))
+                    stack.callback(_close, rows, folder)
+                    sections = SectionWriter(folder, rows.width)
+                check_width(entry, rows.width)
+                if records.add(rows.n_rows, trial):
+                    rows.append(unit(vector))
+                    sections.append(entry.section_vectors)
             if trial.snapshot and trial.snapshot.value:
                 snapshots.add(trial.snapshot.value)
         if rows is None:
             raise error(Errors.T048, reason=_nothing(refused))
-        kept = records.renumber()
-        complete = len(kept) == rows.n_rows
-        counts = sections.close(None if complete else kept)
+        with writing(folder):
+            kept = records.renumber()
+            complete = len(kept) == rows.n_rows
+            counts = sections.close(None if complete else kept)
     if not complete:
-        keep_rows(folder / VECTORS, np.array(kept))
+        with writing(folder):
+            keep_rows(folder / VECTORS, np.array(kept))
     if records.dropped:
         refused.setdefault(TWICE, []).extend(records.dropped)
     _warn(notes)
@@ -141,6 +154,11 @@ def check_width(entry: IndexEntry, width: int) -> None:
         if np.shape(vector) != (width,):
             reason = f"{name} has shape {np.shape(vector)} instead of ({width},)"
             raise error(Errors.T044, nct_id=entry.trial.nct_id, reason=reason)
+
+
+def _close(writer: RecordWriter | RowWriter, folder: Path) -> None:
+    with writing(folder):
+        writer.close()
 
 
 def _nothing(refused: Mapping[str, list[str]]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import Errors, error
 from ..trial import Trial
 from .annoy_store import AnnoyStore
-from .build import IndexEntry, check_width
+from .build import IndexEntry, check_width, refusal
 from .pending import Pending
 from .records import RECORDS, RecordStore, alias_ids, normal_id
 from .section_vectors import SectionVectors
@@ -134,7 +134,7 @@ class Corpus:
             np.concatenate(
                 [
                     self.sections.all_cosines(label, vector, self.n),
-                    self._added_cosines(label, vector),
+                    self.pending.cosines(label, vector),
                 ]
             )
             for label, vector in parts.items()
@@ -151,17 +151,9 @@ class Corpus:
         base = places < self.n
         scores[base] = self.sections.cosines(label, vector, places[base])
         if not base.all():
-            added = self._added_cosines(label, vector)
+            added = self.pending.cosines(label, vector)
             scores[~base] = added[places[~base] - self.n]
         return np.clip(scores, -1, 1)
-
-    def _added_cosines(self, label: str, vector: Array) -> Array:
-        places = range(self.n, self.n + len(self.pending.added))
-        found = (self.section_vectors(place) for place in places)
-        return np.array(
-            [own[label] @ vector if label in own else np.nan for own in found],
-            dtype=np.float32,
-        )
 
     # changing
 
@@ -174,8 +166,7 @@ class Corpus:
 
     def _add(self, entry: IndexEntry) -> str:
         nct_id = normal_id(entry.trial.nct_id)
-        reason = "no text" if entry.vector is None else defect(entry.vector)
-        if reason:
+        if reason := refusal(entry):
             _warn(error(Errors.T044, nct_id=nct_id, reason=reason))
             return "left_out"
         check_width(entry, self.width)

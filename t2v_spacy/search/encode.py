@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from ..about import __version__
 from ..errors import Errors, error
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES
-from .build import IndexEntry
-from .files import replaced_file, writing
+from .build import IndexEntry, write_index
+from .files import locked, replaced_file, replaced_folder, writing
+from .fingerprint import backbone_name, pipeline_fingerprint, vector_fingerprint
 from .query import extension
 from .trial_index import TrialIndex, check_replaceable
 from .vectors import Array
@@ -103,17 +103,15 @@ def build_index(
 ) -> TrialIndex:
     """Encode trials, index them, write the index to `out` and open it.
 
-    Started again after a kill it goes on where it was: the work is kept in `work_dir`
-    (default: a hidden folder beside `out`), which goes when the index is written.
+    Started again after a kill it goes on where it was: the work is kept in a folder
+    `.NAME.work` inside `work_dir` (default: beside `out`), which goes when the index
+    is written. fingerprint: as in `encode_corpus`, default `pipeline_fingerprint(nlp)`.
     RAISES: as `encode_corpus`, `TrialIndex.build` and `TrialIndex.to_disk`.
     """
-    out = Path(out)
+    out = Path(out).resolve()
     # Say at once, not after hours, that there is no place to write to.
     check_replaceable(out)
-    work = Path(work_dir) if work_dir else out.with_name(f".{out.name}.work")
-    with writing(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        work.mkdir(parents=True, exist_ok=True)
+    work = (Path(work_dir) if work_dir else out.parent) / f".{out.name}.work"
     entries = encode_corpus(
         nlp,
         trials,
@@ -124,39 +122,26 @@ def build_index(
         total=total,
         progress=progress,
     )
-    index = TrialIndex.build(
-        entries,
-        n_trees=n_trees,
-        seed=seed,
-        n_jobs=n_jobs,
-        exact_below=exact_below,
-        meta={"pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']}", **(meta or {})},
-        work_dir=work,
-    )
-    index.to_disk(out)
+    facts = {
+        "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']}",
+        "backbone": backbone_name(nlp),
+        "fingerprint": vector_fingerprint(nlp),
+        **(meta or {}),
+    }
+    with replaced_folder(out) as new, locked(work):
+        write_index(
+            new,
+            entries,
+            n_trees=n_trees,
+            seed=seed,
+            n_jobs=n_jobs,
+            exact_below=exact_below,
+            meta=facts,
+        )
     shutil.rmtree(work, ignore_errors=True)
     opened = TrialIndex.from_disk(out, verify=False)
     opened.nlp = nlp
     return opened
-
-
-def pipeline_fingerprint(nlp: Language) -> str:
-    """Hash of a pipeline's settings and weights, the same in every process.
-
-    (The bytes a pipeline is saved as are not: they hold files in any order.)
-    """
-    found = hashlib.sha256(f"{__version__}\n{nlp.config.to_str()}".encode())
-    for name, pipe in nlp.pipeline:
-        found.update(name.encode())
-        for node in pipe.model.walk() if hasattr(pipe, "model") else ():
-            for param in node.param_names:
-                if node.has_param(param):
-                    found.update(node.ops.to_numpy(node.get_param(param)).tobytes())
-            for shim in node.shims:
-                for key, tensor in shim._model.state_dict().items():
-                    found.update(key.encode())
-                    found.update(tensor.cpu().numpy().tobytes())
-    return found.hexdigest()
 
 
 def _encode(
@@ -164,13 +149,15 @@ def _encode(
 ) -> list[IndexEntry]:
     from ..doc import make_trial_doc
 
-    docs = (make_trial_doc(nlp, trial) for trial in trials)
-    entries, has_words = [], False
-    for trial, doc in zip(trials, nlp.pipe(docs, batch_size=batch_size), strict=True):
+    # An error handler may drop docs: each says itself which trial it is of.
+    docs = ((make_trial_doc(nlp, trial), i) for i, trial in enumerate(trials))
+    entries = [IndexEntry(trial, None) for trial in trials]
+    has_words = False
+    for doc, i in nlp.pipe(docs, as_tuples=True, batch_size=batch_size):
         vector = extension(doc, "trial_vector")
         sections = extension(doc, "section_vectors") or {}
         has_words = has_words or any(char.isalnum() for char in doc.text)
-        entries.append(IndexEntry(trial, vector, dict(sections)))
+        entries[i] = IndexEntry(trials[i], vector, dict(sections))
         bar.update()
     if has_words and all(entry.vector is None for entry in entries):
         raise error(Errors.T024, pipe="trial2vec", task="index trials")

@@ -5,13 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import srsly
 
 from ..errors import Errors, error
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 def digest(path: Path) -> str:
@@ -37,38 +43,110 @@ def writing(path: Path) -> Iterator[None]:
     """Turn a failure of the system to write into T010."""
     try:
         yield
-    except OSError as err:
-        reason = err.strerror or str(err)
+    except (OSError, sqlite3.Error) as err:
+        reason = getattr(err, "strerror", None) or str(err)
         raise error(Errors.T010, path=path, reason=reason) from err
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other runs from writing `path`, by a file `.NAME.lock` beside it.
+
+    RAISES (T010): not writable. (T051): another run is writing it.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    with writing(path):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        held: int | None = None
+        try:
+            if fcntl:
+                held = _flock(lock)
+            else:
+                lock.touch(exist_ok=False)
+        except (BlockingIOError, FileExistsError) as err:
+            raise error(Errors.T051, path=path, lock=lock) from err
+    try:
+        yield
+    finally:
+        # Before it is let go: who opened it meanwhile sees that it is gone.
+        lock.unlink(missing_ok=True)
+        if held is not None:
+            os.close(held)
+
+
+def _flock(path: Path) -> int:
+    """Descriptor of a lock that goes with the process. RAISES: BlockingIOError."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            raise
+        except OSError:
+            return file  # a file system without locks
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file), path.stat()):
+                return file
+        os.close(file)
 
 
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
     """Yield an empty sibling folder that takes the place of `path` at the end.
 
-    Nothing of an older `path` is touched before the new folder is complete, and a
-    failure leaves it as it was. RAISES (T010): not writable.
+    Nothing of an older `path` is touched before the new folder is complete and on the
+    disk, and a failure leaves it as it was. RAISES (T010): not writable. (T051):
+    another run is writing it.
     """
-    new = path.with_name(f".{path.name}.new")
-    old = path.with_name(f".{path.name}.old")
-    with writing(path):
-        for left_over in (new, old):
-            shutil.rmtree(left_over, ignore_errors=True)
-        new.mkdir(parents=True)
-    try:
-        yield new
-        with writing(path):
-            if path.exists():
-                path.rename(old)
-            try:
+    new, old = path.with_name(f".{path.name}.new"), _old(path)
+    with locked(path):
+        try:
+            with writing(path):
+                _bring_back(path)
+                for left_over in (new, old):
+                    shutil.rmtree(left_over, ignore_errors=True)
+                new.mkdir()
+            yield new
+            with writing(path):
+                _sync(*new.rglob("*"), new)
+                if path.exists():
+                    path.rename(old)
                 new.rename(path)
-            except OSError:
-                if old.exists():
-                    old.rename(path)
-                raise
-    finally:
-        for left_over in (new, old):
-            shutil.rmtree(left_over, ignore_errors=True)
+                _sync(path.parent)
+        finally:
+            with suppress(OSError):
+                _bring_back(path)
+            shutil.rmtree(new, ignore_errors=True)
+            if path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Put back the folder of a run that was killed while it replaced it."""
+    path = path.resolve()
+    if not path.exists() and _old(path).exists():
+        with locked(path), writing(path):
+            _bring_back(path)
+
+
+def _bring_back(path: Path) -> None:
+    if not path.exists() and _old(path).exists():
+        _old(path).rename(path)
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
+
+
+def _sync(*paths: Path) -> None:
+    """Have the system write files and folders to the disk."""
+    for path in paths if fcntl else ():
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
 
 
 @contextmanager
@@ -77,8 +155,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     new = path.with_name(f".{path.name}.new")
     try:
         yield new
-        with new.open("rb") as file:
-            os.fsync(file.fileno())
+        _sync(new)
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)

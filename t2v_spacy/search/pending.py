@@ -6,7 +6,7 @@ import numpy as np
 
 from .build import IndexEntry
 from .records import alias_ids, normal_id
-from .vectors import Array, unit
+from .vectors import Array, defect, unit
 
 
 class Pending:
@@ -17,6 +17,7 @@ class Pending:
         self.removed: set[int] = set()
         self._aliases: dict[str, str] = {}
         self._matrix: Array | None = None
+        self._sections: dict[str, Array] = {}
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)
@@ -33,6 +34,17 @@ class Pending:
             self._matrix = np.stack([unit(v) for v in vectors if v is not None])
         return self._matrix
 
+    def cosines(self, label: str, vector: Array) -> Array:
+        """float32 (added,): cosine of a section, NaN where there is none."""
+        if label not in self._sections:
+            matrix = np.full((len(self.added), len(vector)), np.nan, np.float32)
+            for row, entry in zip(matrix, self.entries, strict=True):
+                own = entry.section_vectors.get(label)
+                if own is not None and not defect(own):
+                    row[:] = unit(own)
+            self._sections[label] = matrix
+        return self._sections[label] @ vector
+
     def find(self, nct_id: str) -> int | None:
         """Number of an id or alias among the added, or None."""
         main = nct_id if nct_id in self.added else self._aliases.get(nct_id)
@@ -46,7 +58,7 @@ class Pending:
 
     def discard(self, nct_id: str) -> bool:
         """Take an added trial away by its main id; says whether it was there."""
-        self._matrix = None
+        self._matrix, self._sections = None, {}
         if self.added.pop(nct_id, None) is None:
             return False
         self._aliases = {a: m for a, m in self._aliases.items() if m != nct_id}

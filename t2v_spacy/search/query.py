@@ -14,6 +14,7 @@ from ..errors import Errors, error
 from ..sections.labels import SECTION_LABELS
 from ..trial import Trial
 from ..values import parse_id
+from .fingerprint import warn_if_other
 from .records import alias_ids, normal_id
 from .vectors import Array, defect, unit
 
@@ -66,9 +67,9 @@ def read_query(
     if isinstance(query, str):
         stored = query in index
         free_text = not stored and not is_id(query)
-        found = _from_text(query, nlp) if free_text else _from_id(index, query)
+        found = _from_text(index, query, nlp) if free_text else _from_id(index, query)
     elif isinstance(query, Trial):
-        found = _from_trial(query, nlp)
+        found = _from_trial(index, query, nlp)
     elif isinstance(query, Doc):
         found = _from_doc(query)
     else:
@@ -101,16 +102,16 @@ def _from_id(index: Stored, raw: str) -> Query:
     return Query(index.vector(raw), sections, ids=frozenset((normal_id(raw),)))
 
 
-def _from_text(text: str, nlp: Language | None) -> Query:
+def _from_text(index: Stored, text: str, nlp: Language | None) -> Query:
     if not text.strip():
         raise error(Errors.T025)
-    return _from_doc(_pipeline(nlp)(text))
+    return _from_doc(_pipeline(index, nlp)(text))
 
 
-def _from_trial(trial: Trial, nlp: Language | None) -> Query:
+def _from_trial(index: Stored, trial: Trial, nlp: Language | None) -> Query:
     from ..doc import make_trial_doc
 
-    pipeline = _pipeline(nlp)
+    pipeline = _pipeline(index, nlp)
     found = _from_doc(pipeline(make_trial_doc(pipeline, trial)))
     return Query(found.vector, found.sections, ids=_own_ids(trial))
 
@@ -141,10 +142,11 @@ def extension(doc: Doc, name: str) -> Any:
     return doc._.get(name) if Doc.has_extension(name) else None
 
 
-def _pipeline(nlp: Language | None) -> Language:
+def _pipeline(index: Stored, nlp: Language | None) -> Language:
     if nlp is None:
         task = "search by a text or a record"
         raise error(Errors.T024, pipe="trial2vec", task=task)
+    warn_if_other(nlp, index.meta)
     return nlp
 
 

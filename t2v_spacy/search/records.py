@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ _BATCH = 500  # ids asked for in one statement
 
 def normal_id(raw: str) -> str:
     """The id in the form that is stored: no outer blanks, upper case."""
-    return parse_id(raw)[0]
+    return _text(parse_id(raw)[0])
 
 
 def alias_ids(trial: Trial) -> set[str]:
@@ -80,7 +80,8 @@ class RecordWriter:
         if main:
             self._drop(nct_id, f"it is an alias of {main}, whose record is kept")
         else:
-            self._db.execute(_INSERT, (position, nct_id, *_columns(trial)))
+            columns = [_text(v) if isinstance(v, str) else v for v in _columns(trial)]
+            self._db.execute(_INSERT, (position, nct_id, *columns))
         self._claim(main or nct_id, alias_ids(trial))
         return not main
 
@@ -163,11 +164,6 @@ class RecordStore:
         rows = self._all("SELECT nct_id FROM trial ORDER BY position")
         return [nct_id for (nct_id,) in rows]
 
-    def trials(self) -> Iterator[Trial]:
-        """All records in the order of their positions."""
-        for position in range(len(self)):
-            yield self.trial(position)
-
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple]:
         # A connection must not cross a fork: each process opens its own.
         if self._open is None or self._open[0] != os.getpid():
@@ -180,7 +176,7 @@ def _columns(trial: Trial) -> tuple:
     """Values of COLUMNS after nct_id, then the record."""
     countries = {place.country for place in trial.locations if place.country}
     return (
-        trial.title and trial.title.encode("utf-8", "replace").decode(),
+        trial.title,
         trial.status,
         _list(trial.phases),
         trial.study_type,
@@ -195,6 +191,11 @@ def _columns(trial: Trial) -> tuple:
         trial.has_results,
         json.dumps(trial.to_dict(), separators=(",", ":")),
     )
+
+
+def _text(value: str) -> str:
+    """Half of a surrogate pair, which sqlite refuses, becomes a question mark."""
+    return value.encode("utf-8", "replace").decode()
 
 
 def _list(values: Iterable[str]) -> str | None:

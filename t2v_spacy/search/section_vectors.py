@@ -81,10 +81,6 @@ class SectionVectors:
                 raise error(Errors.T041, path=folder, reason=reason)
             self._matrix[label], self._rows[label] = matrix, rows
 
-    @property
-    def labels(self) -> list[str]:
-        return list(self._matrix)
-
     def of(self, position: int) -> dict[str, Array]:
         """Label -> float32 (width,) of the sections that a trial has."""
         return {

@@ -18,7 +18,7 @@ from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES, TREES
 from .build import FORMAT, FORMAT_VERSION, META, TWICE, IndexEntry, write_index
 from .corpus import Corpus
-from .files import digest, pack, replaced_folder, unpack, writing
+from .files import digest, pack, recover, replaced_folder, unpack, writing
 from .hit import Hit
 from .query import Query, read_query
 from .vectors import Array, highest
@@ -117,11 +117,11 @@ class TrialIndex:
 
         What was added or removed is merged and the trees built anew. An older index
         stays untouched until the new one is complete. RAISES (T010): not writable, or
-        the folder holds something else.
+        the folder holds something else. (T051): another run is writing it.
         """
-        path = Path(path)
+        path = Path(path).resolve()
         check_replaceable(path)
-        same = path.resolve() == self.path.resolve()
+        same = path == self.path.resolve()
         if same and not self._corpus.pending:
             return
         with replaced_folder(path) as new:
@@ -338,6 +338,7 @@ def _temporary(parent: Path | str | None) -> Path:
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
+    recover(folder)
     if not folder.exists():
         raise error(Errors.T001, path=folder)
     if not (folder / META).is_file():

@@ -1,4 +1,4 @@
-"""Any text about a trial, read as sections and as a `Trial`.
+"""Any text about a trial as sections.
 
 Read are our own headed text, text pasted from the registry's pages, printed records and
 protocol synopses; a text without known headings is a title and a description.
@@ -9,20 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ..trial import Trial
 from .eligibility import split_eligibility
 from .headed import Section, is_headed_text, read_headed_text
 from .headings import heading_key, section_heading
 from .labels import CRITERIA
 from .patterns import eligibility_heading
-from .record import free_fields, headed_fields
 from .text import is_blank
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INLINE = re.compile(r"[^:\t]{2,80}?(?=[ ]?[:\t])")
 _LONGEST_HEADING = 90
-_ID = re.compile(r"\bNCT\d{8}\b", re.IGNORECASE)
-_ID_WITHIN = 1000
 
 
 def parse_sections(text: str) -> list[Section]:
@@ -38,22 +34,6 @@ def parse_sections(text: str) -> list[Section]:
     else:
         found = _read_headings(text)
     return [part for section in found for part in _divided(text, section)]
-
-
-def parse_trial(text: str, nct_id: str = "") -> Trial:
-    """The record a text describes; the inverse of `Trial.to_text` for our own text.
-
-    nct_id (str): The id, if known. By default the first NCT id in the first 1,000
-        characters, or "" if there is none.
-    """
-    text = text.replace("\r\n", "\n")
-    if not nct_id and (found := _ID.search(text, 0, _ID_WITHIN)):
-        nct_id = found[0].upper()
-    if is_headed_text(text):
-        values = headed_fields(text, read_headed_text(text))
-    else:
-        values = free_fields(text, parse_sections(text))
-    return Trial(nct_id, source="text", **values)
 
 
 def _divided(text: str, section: Section) -> Iterator[Section]:

@@ -8,8 +8,10 @@ import re
 from .patterns import ELIGIBILITY_HEADING, starts_with_mark
 
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+# Unusual blanks, and halves of surrogate pairs, which no text can hold.
 ODD_SPACE = re.compile(
-    "[\u0085\u00a0\u00ad\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
+    "[\u0085\u00a0\u00ad\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+    "\ud800-\udfff]"
 )
 _ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _INK = re.compile(rf"[^\s{_ZERO_WIDTH}]")
@@ -29,6 +31,8 @@ def unescape_entities(text: str) -> str:
 
 def odd_space(char: str) -> str:
     """What stands for an unusual blank: nothing, a line break or a blank."""
+    if "\ud800" <= char <= "\udfff":
+        return "\ufffd"
     return "" if char in _ZERO_WIDTH else "\n" if char in _BREAKS else " "
 
 

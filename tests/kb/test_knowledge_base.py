@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.kb import Concept, KnowledgeBase
-from t2v_spacy.kb.columns import HashIndex, Ragged, Strings, fold_all
-from t2v_spacy.kb.normalise import fold
+from t2v_spacy.kb.columns import HashIndex, Ragged, Strings
+from t2v_spacy.kb.folded import fold_all, norm_hash, norm_hashes
+from t2v_spacy.kb.normalise import fold, norm
 from t2v_spacy.kb.semantic_groups import CONDITION_TYPES, INTERVENTION_TYPES, group
 
 DISEASE, DRUG = ("T047",), ("T121",)
@@ -272,14 +273,27 @@ def test_types_and_groups():
     assert "" not in {group(tui) for tui in INTERVENTION_TYPES}
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n")), min_size=1))
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8")), min_size=1)
+)
 def test_many_names_fold_as_one_by_one(names):
-    assert fold_all(names) == [fold(name) for name in names]
+    folded = fold_all(Strings.of(names))
+    assert folded.slice(0, len(names)) == [fold(name) for name in names]
 
 
 @given(st.lists(st.text("ab'sS-_ 1é"), min_size=1))
 def test_many_names_with_possessives_fold_as_one_by_one(names):
-    assert fold_all(names) == [fold(name) for name in names]
+    folded = fold_all(Strings.of(names))
+    assert folded.slice(0, len(names)) == [fold(name) for name in names]
+
+
+@given(st.lists(st.sampled_from(["a", "an", "the", "of", "tumours", "lung", ""])))
+def test_keys_of_many_names_are_those_of_one(parts):
+    names = [" ".join(filter(None, parts[i:])) or "x" for i in range(len(parts))]
+    keys = [norm_hash(norm(name)) for name in names]
+    keep = [i for i, name in enumerate(names) if norm(name)]
+    found = norm_hashes(Strings.of(names))
+    assert [int(found[i]) for i in keep] == [keys[i] for i in keep]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8"))))
@@ -287,7 +301,7 @@ def test_strings_and_index(texts):
     strings = Strings.of(texts)
     assert [strings[i] for i in range(len(strings))] == texts
     assert [text for chunk in strings.chunks(3) for text in chunk] == texts
-    index = HashIndex(strings.chunks(2))
+    index = HashIndex.of(strings.chunks(2))
     for text in texts:
         wanted = [i for i, other in enumerate(texts) if other == text]
         assert [i for i in index.find(text) if texts[i] == text] == wanted

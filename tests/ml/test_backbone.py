@@ -44,6 +44,19 @@ def test_settings_out_of_range_are_named(setting):
         build_bucketed_transformer("x", section_spans(), **setting)
 
 
+def test_a_broken_folder_is_named(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    model = build_bucketed_transformer(str(tmp_path), section_spans())
+    with pytest.raises(T2VError, match="T029"):
+        model.initialize()
+
+
+def test_a_window_longer_than_the_backbone_reads_is_named(tiny_backbone):
+    model = build_bucketed_transformer(tiny_backbone, section_spans(), window=65, stride=60)
+    with pytest.raises(T2VError, match="T026.*window = 65.*at most 64"):
+        model.initialize()
+
+
 def test_precision_names():
     with pytest.raises(T2VError, match="T022.*'float32'"):
         resolve_precision("fp8", CPU)

@@ -162,7 +162,7 @@ def test_a_width_that_heads_do_not_divide_is_named(tiny_backbone):
     nlp = spacy.blank("en")
     nlp.add_pipe("trial_parser")
     model = {"@architectures": "t2v.BucketedTransformerModel.v1", "name": tiny_backbone,
-             "get_spans": {"@span_getters": "t2v.section_spans.v1"}}  # fmt: skip
+             "get_spans": {"@span_getters": "t2v.section_spans.v1"}, "window": 32, "stride": 24}  # fmt: skip
     nlp.add_pipe("transformer", config={"model": model})
     nlp.add_pipe("trial2vec", config={"model": {"n_heads": 5}})
     with pytest.raises(T2VError, match="T026.*n_heads.*24"):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import importlib.util
 import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -99,6 +101,32 @@ def test_the_index_is_saved_with_the_pipeline(folder, tmp_path):
     assert found(loaded("gout")) == expected
     loaded.to_disk(tmp_path / "moved")
     assert found(spacy.load(tmp_path / "moved")("gout")) == expected
+
+
+def test_the_config_given_at_load_counts(folder, tmp_path):
+    make_pipeline(folder, k=3).to_disk(tmp_path)
+    loaded = spacy.load(tmp_path, config={"components.trial_index.k": 2})
+    assert len(found(loaded("gout"))) == 2
+    other = make_pipeline(k=4).from_bytes(make_pipeline(folder, k=3).to_bytes())
+    assert len(found(other("gout"))) == 4
+
+
+def test_a_packaged_pipeline_knows_no_folder_of_the_builder(folder, tmp_path):
+    script = Path(__file__).parents[2] / "scripts" / "package_model.py"
+    spec = importlib.util.spec_from_file_location("package_model", script)
+    package_model = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package_model)
+    nlp = make_pipeline(folder)
+    nlp.config["paths"]["train"] = str(tmp_path / "gone")
+    nlp.to_disk(tmp_path / "pipeline")
+    config = tmp_path / "pipeline" / "config.cfg"
+    assert str(folder) in config.read_text()
+    package_model.forget_folders(config)
+    assert str(folder.parent) not in config.read_text()
+    assert str(tmp_path) not in config.read_text()
+    loaded = spacy.load(tmp_path / "pipeline")
+    assert loaded.get_pipe("trial_index").path == folder.name
+    assert found(loaded("gout")) == found(nlp("gout"))
 
 
 def test_a_pipeline_without_an_index_is_saved(tmp_path):

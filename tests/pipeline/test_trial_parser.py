@@ -95,6 +95,12 @@ def test_the_record_of_a_doc_made_from_it_is_kept(overwrite):
     assert doc._.trial == TRIAL
 
 
+def test_half_of_a_surrogate_pair_stops_nothing(nlp):
+    doc = nlp(make_trial_doc(nlp, Trial("NCT90000001", title="half \ud83d")))
+    assert doc.text == "## Title\nhalf \ufffd" == doc._.trial.to_text()
+    assert doc._.trial.nct_id == "NCT90000001"
+
+
 def on_disk(nlp, path):
     nlp.to_disk(path / "a folder")
     return spacy.load(path / "a folder")

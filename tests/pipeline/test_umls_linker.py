@@ -234,6 +234,20 @@ def test_saved_pipeline_brings_its_base(nlp, tmp_path):
         assert again.get_pipe("umls_linker").kb.parents("X:5") == ("X:8",)
 
 
+def test_pickle_leaves_out_what_is_made_or_found_again(nlp):
+    builtin = spacy.blank("en").add_pipe("umls_linker")
+    assert len(builtin.kb) > 90_000
+    again = pickle.loads(pickle.dumps(builtin))
+    assert (again.name, again.methods, again._kb) == (
+        "umls_linker",
+        builtin.methods,
+        None,
+    )
+    pipe = nlp.get_pipe("umls_linker")
+    assert pipe.linker.link("Gout", "condition")
+    assert "linker" not in pickle.loads(pickle.dumps(pipe)).__dict__
+
+
 def test_base_by_reference_is_not_saved(kb, tmp_path):
     kb.to_disk(tmp_path / "toy.kb")
     nlp = spacy.blank("en")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from t2v_spacy.readers import aact
+from t2v_spacy.readers import aact, read_trials
+from t2v_spacy.readers.aact_tables import Unit, find_units
 from t2v_spacy.readers.report import ReadReport
 from t2v_spacy.readers.source import Source
 from t2v_spacy.trial import (
@@ -113,7 +114,8 @@ def folder(tmp_path: Path) -> Path:
 
 def run(path: Path):
     report = ReadReport()
-    trials = list(aact.read_folder(path, report))
+    (unit,) = find_units(path, report)
+    trials = list(aact.read_tables(unit.tables, report))
     return trials, [(r.path, r.where, r.reason) for r in report.refused]
 
 
@@ -191,7 +193,6 @@ def test_zip_equals_folder(folder, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for file in folder.glob("*.txt"):
             archive.write(file, f"export/{file.name}")
-    assert aact.is_aact(path)
     assert run(path) == run(folder)
 
 
@@ -216,15 +217,41 @@ def test_without_studies_each_id_is_a_trial(folder):
     assert trials[0].title is None
 
 
-def test_is_aact(folder, tmp_path):
-    assert aact.is_aact(folder)
-    other = tmp_path / "other"
-    other.mkdir()
-    assert not aact.is_aact(other)
-    (other / "keywords.txt").write_text("tea\nmilk\n")
-    assert not aact.is_aact(other)
-    assert not aact.is_aact(other / "keywords.txt")
-    assert not aact.is_aact(other / "absent.zip")
+def test_no_units(tmp_path):
+    def units(path: Path) -> list[Unit]:
+        return find_units(path, ReadReport())
+
+    assert units(tmp_path) == []
+    (tmp_path / "keywords.txt").write_text("tea\nmilk\n")
+    (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 broken")
+    assert units(tmp_path) == []
+    assert units(tmp_path / "keywords.txt") == []
+    assert units(tmp_path / "broken.zip") == []
+    assert units(tmp_path / "absent.zip") == []
+
+
+def test_files_beside_the_tables_are_read_too(folder):
+    """What is no table of the database is a file like any other."""
+    own = '{"nct_id": "NCT9004000%d", "title": "Own"}\n'
+    (folder / "more.jsonl").write_text(own % 3)
+    (folder / "words.txt").write_text("Just some words.")
+    (folder / "reported_events.txt").write_text("id|nct_id|event_type\n1|NCT90040001|x")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "a.jsonl").write_text(own % 4)
+    with zipfile.ZipFile(folder / "z.zip", "w") as archive:
+        for part in ("one", "two"):
+            archive.writestr(f"{part}/keywords.txt", TABLES["keywords"])
+            archive.writestr(f"{part}/conditions.txt", TABLES["conditions"])
+        archive.writestr("two/b.jsonl", own % 5)
+    report = ReadReport()
+    trials = list(read_trials(folder, report=report))
+    assert "".join(trial.nct_id[-1] for trial in trials) == "124312125"
+    (refusal,) = report.refused
+    assert refusal.path == str(folder / "words.txt")
+    assert {Path(skipped.path).name for skipped in report.skipped} == {
+        "README.txt",
+        "reported_events.txt",
+    }
 
 
 def test_a_lone_quote_does_not_swallow_rows():
@@ -312,7 +339,6 @@ def test_eligibilities_of_the_exporter(t2v_data):
 
 def test_real_layout(t2v_data):
     path = t2v_data / "data" / "raw" / "aact_pipe_delimited_DERIVED"
-    assert aact.is_aact(path)
     trials, refused = run(path)
     assert len(trials) == 250
     assert refused == []

@@ -197,6 +197,47 @@ def test_rows_that_do_not_fit_are_refused_by_line():
     ]
 
 
+HEADER = "NCT Number,Title,Conditions\n"
+
+
+def numbers(trials) -> list[int]:
+    return [int(trial.nct_id[-3:]) for trial in trials]
+
+
+@pytest.mark.parametrize("title", ['"Tea', '"Tea, green', 'Tea,"green'])
+def test_a_quote_without_a_partner_costs_one_row(title):
+    rows = [f"NCT90021{i:03},Title {i},Gout\n" for i in range(300)]
+    rows[1] = f"NCT90021001,{title}\n"
+    rows[7] = 'NCT90021007,"Two\nlines, and ""more""",Gout\n'
+    trials, refused = run(HEADER + "".join(rows))
+    assert numbers(trials) == [0, *range(2, 300)]
+    assert trials[6].title == 'Two lines, and "more"'
+    assert refused == [("x.csv", "line 3", "a quote in it has no partner")]
+
+
+def test_a_quote_in_the_last_column_takes_in_no_other_row():
+    last = ['"Gout', "Gout", "Gout"] * 3
+    rows = [f"NCT90021{i:03},Title,{cell}\n" for i, cell in enumerate(last)]
+    trials, refused = run(HEADER + "".join(rows))
+    assert numbers(trials) == [1, 2, 4, 5, 7, 8]
+    assert [where for _, where, _ in refused] == ["line 2", "line 5", "line 8"]
+
+
+def test_lines_of_no_row_are_named():
+    trials, refused = run(HEADER + 'NCT90021001,"Tea\nor\nmilk\n')
+    assert trials == []
+    assert [where for _, where, _ in refused] == ["lines 2-4"]
+
+
+def test_an_id_at_the_start_of_a_quoted_line_is_text():
+    cell = '"As in\nNCT90021009, but ""longer"""'
+    [trial], refused = run(f"Rank,{HEADER}1,NCT90021001,{cell},Gout\n")
+    assert trial.title == 'As in NCT90021009, but "longer"'
+    [trial], refused = run(f"{HEADER}NCT90021001,{cell},Gout\n")
+    assert trial.title == 'As in NCT90021009, but "longer"'
+    assert refused == []
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -140,8 +140,19 @@ def test_hard_wrapped_lines_are_joined(tmp_path):
             {"nct_id": "NCT92000003", "conditions": "Asthma"},
             "field 'conditions' is not a list",
         ),
-        ({"nct_id": "NCT92000003", "start_date": "2020"}, "a field of the wrong kind"),
-        ({**FLAT, "interventions": ["Milk"]}, "a field of the wrong kind"),
+        (
+            {"nct_id": "NCT92000003", "start_date": "2020"},
+            "field 'start_date' is not an object: '2020'",
+        ),
+        (
+            {**FLAT, "interventions": ["Milk"]},
+            "field 'interventions' is of the wrong kind: ['Milk']",
+        ),
+        (
+            {**FLAT, "conditions": "Gout"},
+            "field 'conditions' is of the wrong kind: 'Gout'",
+        ),
+        ({**FLAT, "max_age": 65}, "field 'max_age' is of the wrong kind: 65"),
         ('{"nct_id": "NCT920', "not valid JSON"),
     ],
 )
@@ -154,6 +165,14 @@ def test_bad_records_are_refused_and_reading_goes_on(tmp_path, record, reason):
     (refusal,) = report.refused
     assert refusal.where == "line 2"
     assert refusal.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("record", [FLAT, READ.to_dict()])
+def test_half_of_a_surrogate_pair_is_replaced(tmp_path, record):
+    broken = {**record, "title": "\ud83d Milk", "conditions": ["\udc00"]}
+    (trial,) = read(tmp_path, {**broken, "status": "\ud83d"})
+    assert (trial.title, trial.conditions) == ("\ufffd Milk", ("\ufffd",))
+    assert json.dumps(trial.to_dict(), ensure_ascii=False).encode()
 
 
 def test_one_list_of_records(tmp_path):

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from t2v_spacy.errors import T2VError
-from t2v_spacy.readers import FORMATS, ReadReport, iter_sources, read_trials
+from t2v_spacy.readers import FORMATS, ReadReport, Source, read_trials
+from t2v_spacy.readers import source as source_module
 from t2v_spacy.readers.detect import detect, reader_for
+from t2v_spacy.readers.source import iter_parts, open_file
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <clinical_study>
@@ -25,12 +27,28 @@ OTHERS = {
     "EU CTIS": '{"ctNumber": "2098-500009-10-00", "ctTitle": "Invented"}',
     "ISRCTN": '<allTrials xmlns="http://www.67bricks.com/isrctn"><fullTrial/></allTrials>',
     "the EU Clinical Trials Register": (
-        "\n  EudraCT Number: 2098-000009-10\nFull Title: Invented\n"
+        "\n  EudraCT Number: 2098-000009-10\nSponsor Protocol Number: 1\n"
+        "Full Title: Invented\n\nE.1.1 Condition: Gout\nE.2.1 Objective: Pain\n"
     ),
     "WHO ICTRP": "<?xml version='1.0'?>\n<Trials_downloaded_from_ICTRP><Trial/>",
     "ANZCTR": "<ANZCTR_Trial><actrnumber>ACTRN1</actrnumber></ANZCTR_Trial>",
     "DRKS": '{"drksId": "DRKS00000000"}',
+    "ChiCTR": "Registration number,Public title\nChiCTR9900000001,Invented",
+    "CTRI": "CTRI Number  CTRI/2099/01/000001 [Registered on: 01/01/2099]\nTitle",
+    "jRCT": "jRCT ID,Title\njRCT9999999999,Invented",
 }
+DRAFT = """Protocol synopsis: tablet A in gout
+
+EudraCT Number: 2098-000009-10
+CTRI Number: CTRI/2099/01/000001
+jRCT ID: jRCT9999999999
+DRKS-ID: DRKS00000000
+Registration number: ChiCTR9900000001
+Sponsor Protocol Number: A-1
+
+5.1 Inclusion criteria
+Adults
+"""
 
 
 def study(number: int, title: str = "New form") -> dict[str, Any]:
@@ -44,6 +62,12 @@ def own(number: int) -> dict[str, Any]:
 
 def ids(path: Path, report: ReadReport | None = None, **settings: Any) -> list[str]:
     return [trial.nct_id for trial in read_trials(path, report=report, **settings)]
+
+
+def sources(path: Path) -> list[Source]:
+    report = ReadReport()
+    parts = [part for part in iter_parts(path, report) if not part.is_dir()]
+    return [source for part in parts for source in open_file(part, report)]
 
 
 @pytest.fixture
@@ -80,7 +104,7 @@ def test_a_folder_of_all_kinds(folder):
 
 
 def test_sources_are_named_by_file_and_member(folder):
-    names = [source.name.removeprefix(f"{folder}/") for source in iter_sources(folder)]
+    names = [source.name.removeprefix(f"{folder}/") for source in sources(folder)]
     assert names == [
         "1.json",
         "2.jsonl.gz",
@@ -93,9 +117,9 @@ def test_sources_are_named_by_file_and_member(folder):
 
 
 def test_sources_can_be_opened_later_and_again(folder):
-    sources = list(iter_sources(folder / "4.zip"))
+    first, *_ = sources(folder / "4.zip")
     for _ in range(2):
-        with sources[0].open() as file:
+        with first.open() as file:
             assert json.loads(file.read()) == study(4)
 
 
@@ -177,6 +201,15 @@ def test_another_registry_is_refused_by_name(tmp_path, registry, text):
     assert "Export the same trials" in report.refused[0].reason
 
 
+@pytest.mark.parametrize("start", range(0, 6))
+def test_a_draft_that_names_other_registries_is_plain_text(tmp_path, start):
+    path = tmp_path / "draft.txt"
+    lines = DRAFT.splitlines(keepends=True)[2:]
+    path.write_text("".join(lines[start:5] + lines[:start] + lines[5:]))
+    with pytest.raises(T2VError, match=r"\[T003\].*text that begins with"):
+        ids(path)
+
+
 def test_a_record_that_names_another_registry_is_read(tmp_path):
     record = study(1)
     record["protocolSection"]["identificationModule"]["secondaryIdInfos"] = [
@@ -218,6 +251,62 @@ def test_no_path_and_no_files(tmp_path):
         ids(tmp_path)
 
 
+def test_links_that_lead_back_are_followed_once(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(study(1)))
+    (tmp_path / "self").symlink_to(tmp_path)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "up").symlink_to(tmp_path)
+    (tmp_path / "nowhere").symlink_to(tmp_path / "nowhere")
+    report = ReadReport()
+    assert ids(tmp_path, report) == ["NCT95000001"]
+    assert [skip.path for skip in report.skipped] == [
+        str(tmp_path / "deep" / "up"),
+        str(tmp_path / "self"),
+    ]
+    assert [refusal.path for refusal in report.refused] == [str(tmp_path / "nowhere")]
+
+
+def test_a_folder_that_cannot_be_read_stops_no_batch(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b.json").write_text(json.dumps(study(1)))
+    listed = Path.iterdir
+
+    def iterdir(path: Path) -> Iterator[Path]:
+        if path.name == "a":
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    report = ReadReport()
+    assert ids(tmp_path, report) == ["NCT95000001"]
+    (refusal,) = report.refused
+    assert str(refusal) == f"{tmp_path / 'a'}, folder: Permission denied"
+
+
+@pytest.mark.parametrize("name", ["a.json", "studies.txt"])
+def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(source_module, "_ALWAYS_ALLOWED", 1 << 20)
+    head = {"a.json": b'{"nct_id": "x"', "studies.txt": b"nct_id|brief_title\n|"}[name]
+    bomb = head + b" " * (1 << 22)
+    (tmp_path / "0.gz").write_bytes(gzip.compress(bomb))
+    with zipfile.ZipFile(tmp_path / "1.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bomb)
+        archive.writestr("z.json", json.dumps(study(1)))
+    report = ReadReport()
+    assert ids(tmp_path, report) == ["NCT95000001"]
+    reasons = [refusal.reason for refusal in report.refused]
+    assert len(reasons) == 2
+    assert "it unpacks to more than 200 times its size" in reasons[1]
+
+
+def test_large_members_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_module, "_ALWAYS_ALLOWED", 1 << 10)
+    lines = b"".join(json.dumps(own(i)).encode() + b"\n" for i in range(5000))
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(lines))
+    assert len(ids(path)) == 5000
+
+
 def test_office_files_and_archives_in_archives(tmp_path):
     with zipfile.ZipFile(tmp_path / "book", "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -255,7 +344,7 @@ def test_every_format_has_a_reader(name):
 def test_detection_tells_the_forms_apart(folder):
     found = {
         source.name.removeprefix(f"{folder}/"): detect(source).FORMAT
-        for source in iter_sources(folder)
+        for source in sources(folder)
     }
     assert found["1.json"] == "ctgov-json-v2"
     assert found["2.jsonl.gz"] == "jsonl"

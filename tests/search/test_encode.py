@@ -21,10 +21,11 @@ from t2v_spacy.search import (
     encode_corpus,
     pipeline_fingerprint,
 )
-from t2v_spacy.search.files import digest
+from t2v_spacy.search.files import digest, locked
+from t2v_spacy.search.fingerprint import vector_fingerprint
 from t2v_spacy.trial import Trial
 
-from .toys import make_nlp, make_trial, nct
+from .toys import make_entry, make_nlp, make_trial, nct
 
 N = 23
 _NUMBERS = count()
@@ -163,6 +164,106 @@ def test_build_index(tmp_path):
     assert index.meta["pipeline"] == "en_pipeline"
     assert index.search("gout", 1)[0].score > 0
     assert [path.name for path in out.parent.iterdir()] == ["index"]
+
+
+def test_the_index_says_what_made_it(tmp_path, tiny_nlp):
+    made = build_index(tiny_nlp, trials(3), tmp_path / "tiny").meta
+    assert made["backbone"] == tiny_nlp.get_pipe("transformer").model.attrs["name"]
+    assert made["fingerprint"] == vector_fingerprint(tiny_nlp)
+    toy = build_index(make_nlp(), trials(3), tmp_path / "toy").meta
+    assert toy["backbone"] is None
+    assert toy["fingerprint"] not in (None, made["fingerprint"])
+
+
+def test_a_work_folder_of_the_user_keeps_what_it_holds(tmp_path):
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch" / "thesis.txt").write_text("years of work")
+    out = tmp_path / "index"
+    build_index(make_nlp(), trials(), out, work_dir=tmp_path / "scratch", **SIZES)
+    left = [path.name for path in (tmp_path / "scratch").iterdir()]
+    assert left == ["thesis.txt"]
+    assert len(TrialIndex.from_disk(out)) == N
+
+
+def test_the_folder_can_be_the_working_directory(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    index = build_index(make_nlp(), trials(), ".", **SIZES)
+    monkeypatch.chdir(tmp_path)
+    assert len(TrialIndex.from_disk("here")) == N
+    monkeypatch.chdir(tmp_path / "here")
+    index.remove([nct(1)])
+    index.to_disk(".")
+    monkeypatch.chdir(tmp_path)
+    assert len(TrialIndex.from_disk("here")) == N - 1
+
+
+def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
+    out = tmp_path / "index"
+    (tmp_path / ".index.lock").touch()  # left by a run that was killed
+    counting = Counting()
+    with locked(out), pytest.raises(T2VError, match=r"T051.*\.index\.lock"):
+        build_index(counting.nlp, trials(), out)
+    assert counting.seen == 0
+    built = build_index(counting.nlp, trials(), out)
+    with locked(out), pytest.raises(T2VError, match="T051"):
+        TrialIndex.build(built.entries()).to_disk(out)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+def ignore(name, pipe, docs, err):
+    assert "not this one" in str(err)
+
+
+@pytest.mark.parametrize("lost", [[7], [0, 22], [20, 21, 22]])
+def test_docs_that_an_error_handler_drops_are_listed(tmp_path, lost):
+    name = f"toy_fails_{next(_NUMBERS)}"
+
+    def fail(doc: Doc) -> Doc:
+        if doc._.trial.nct_id in map(nct, lost):
+            raise ValueError("not this one")
+        return doc
+
+    Language.component(name, func=fail)
+    nlp = make_nlp()
+    nlp.add_pipe(name)
+    with pytest.raises(ValueError, match="not this one"):
+        build_index(nlp, trials(), tmp_path / "index", **SIZES)
+    nlp.set_error_handler(ignore)
+    with pytest.warns(UserWarning, match="T044.*not encoded"):
+        index = build_index(nlp, trials(), tmp_path / "index", **SIZES)
+    assert index.meta["not_indexed"] == {"not encoded": [nct(i) for i in lost]}
+    plain = build_index(make_nlp(), trials(), tmp_path / "plain", **SIZES)
+    assert len(index) == N - len(lost)
+    for nct_id in index.ids():
+        assert np.array_equal(index.vector(nct_id), plain.vector(nct_id))
+
+
+@pytest.mark.parametrize("size", [0, 25_000, 100_000])  # records: first, last; trees
+def test_a_full_disk_is_one_line(tmp_path, size):
+    resource = pytest.importorskip("resource")
+    given = list(map(make_trial, range(300)))
+    index = TrialIndex.build(map(make_entry, given))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        with pytest.raises(T2VError, match="T010") as to_disk:
+            index.to_disk(tmp_path / "index")
+        with pytest.raises(T2VError, match="T010") as built:
+            TrialIndex.build(map(make_entry, given), work_dir=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "\n" not in f"{to_disk.value}{built.value}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_to_read_is_not_one_to_write(tmp_path):
+    def broken():
+        yield make_trial(0)
+        raise OSError("the disk of the records is gone")
+
+    with pytest.raises(OSError, match="of the records is gone"):
+        build_index(make_nlp(), broken(), tmp_path / "index")
 
 
 def test_fingerprint():

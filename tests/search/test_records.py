@@ -116,10 +116,13 @@ def test_columns_for_filters(tmp_path):
 
 def test_heads_of_many_and_odd_titles(tmp_path):
     trials = [Trial(nct(n), title=f"T{n}") for n in range(1200)]
-    trials.append(Trial(nct(5000), title="half of a pair \ud83d"))
+    trials.append(
+        Trial(nct(5000), title="half of a pair \ud83d", status="\ud83d", sex="\udc00")
+    )
     store, _ = write(tmp_path / "records.sqlite", trials)
     heads = store.heads(range(1201))
     assert heads[1100] == (nct(1100), "T1100")
     assert heads[1200] == (nct(5000), "half of a pair ?")
-    assert store.trial(1200).title == "half of a pair \ud83d"
+    assert store.trial(1200).title == "half of a pair \ufffd"
+    assert store.position("odd \ud83d") is None
     assert store.heads([]) == {}

@@ -725,3 +725,20 @@ def test_building_warns_of_nothing_by_itself():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         make_index(5)
+
+
+def test_section_search_follows_every_change():
+    index = make_index(6)
+    vector = text_vector("gout")
+
+    def ids() -> list[str]:
+        hits = index.search(vector, 99, parts=["condition"], against="section")
+        return [hit.nct_id for hit in hits if hit.score > 0.99]
+
+    assert ids() == [nct(1)]
+    index.add([make_entry(make_trial(7))])
+    assert ids() == [nct(1), nct(7)]
+    index.add([make_entry(make_trial(8)), make_entry(make_trial(13))])
+    assert ids() == [nct(1), nct(7), nct(13)]
+    index.remove([nct(7)])
+    assert ids() == [nct(1), nct(13)]

@@ -61,7 +61,10 @@ def section_texts(text: str) -> dict[str, str]:
     return {HEADINGS[h]: body for h, body in named if h in HEADINGS}
 
 
-@Language.component("toy_trial_vectors")
+@Language.component(
+    "toy_trial_vectors",
+    assigns=["doc._.trial_vector", "doc._.section_vectors"],
+)
 def toy_trial_vectors(doc: Doc) -> Doc:
     sections = {k: text_vector(v) for k, v in section_texts(doc.text).items()}
     doc._.trial_vector = text_vector(re.sub("^##.*$", "", doc.text, flags=re.MULTILINE))

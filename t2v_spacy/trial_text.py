@@ -1,4 +1,4 @@
-"""Fields of a `Trial` from the sections of a text."""
+"""A text about a trial as a `Trial`: our own headed text, or any other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..trial import Arm, Design, Enrollment, Intervention, Outcome
-from ..values import (
+from .sections.fields import read_bullets, read_design, read_intervention, read_outcome
+from .sections.headed import Section, is_headed_text, read_headed_text, unescape
+from .sections.headings import heading_key
+from .sections.labels import CRITERIA
+from .sections.parse import parse_sections
+from .sections.patterns import strip_mark
+from .sections.text import clean_line, clean_text
+from .trial import Arm, Design, Enrollment, Intervention, Outcome, Trial
+from .values import (
     constant,
     parse_age,
     parse_bool,
@@ -17,13 +24,16 @@ from ..values import (
     parse_study_type,
     split_type,
 )
-from .fields import read_bullets, read_design, read_intervention, read_outcome
-from .headed import Section, unescape
-from .headings import heading_key
-from .labels import CRITERIA
-from .patterns import strip_mark
-from .text import clean_line, clean_text
 
+_ID_LINE = re.compile(r"^(.*?)\b(NCT\d{8})\W*$", re.IGNORECASE | re.MULTILINE)
+_ID_WITHIN = 1000
+# As `heading_key` writes them.
+_ID_HEADINGS = frozenset(
+    ("nct id", "nct no", "nct number", "clinicaltrials.gov", "clinicaltrials.gov id")
+    + ("clinicaltrials.gov identifier", "clinicaltrials.gov number")
+    + ("clinicaltrials.gov registration number", "trial registration number")
+    + ("trial registration", "registration number", "registry number")
+)
 _ROLES = ("primary", "secondary", "other")
 _TIME_FRAME = re.compile(r"\[?\s*Time Frame\s*:\s*(.*?)\]?\s*$", re.IGNORECASE)
 _ARM = re.compile(
@@ -43,7 +53,33 @@ _KIND_OF_COUNT = re.compile(r"actual|estimated")
 _ONLY_UPPER = re.compile(r"^\s*(?:up to|child|≤|<=)", re.IGNORECASE)
 
 
-def headed_fields(text: str, sections: Iterable[Section]) -> dict[str, Any]:
+def parse_trial(text: str, nct_id: str = "") -> Trial:
+    """The record a text describes; the inverse of `Trial.to_text` for our own text.
+
+    nct_id (str): The id, if known. By default the one that another text than our own
+        names as its own in its first 1,000 characters, else "".
+    """
+    text = text.replace("\r\n", "\n")
+    if is_headed_text(text):
+        values = _headed_fields(text, read_headed_text(text))
+    else:
+        nct_id = nct_id or _own_id(text[:_ID_WITHIN])
+        values = _free_fields(text, parse_sections(text))
+    return Trial(nct_id, source="text", **values)
+
+
+def _own_id(text: str) -> str:
+    """The id in a line of its own or after a heading for it. An id elsewhere, or one
+    of several, is that of a trial the text refers to."""
+    found = {
+        nct_id.upper()
+        for words, nct_id in _ID_LINE.findall(text)
+        if not words.strip() or heading_key(words) in _ID_HEADINGS
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _headed_fields(text: str, sections: Iterable[Section]) -> dict[str, Any]:
     """What `Trial.to_text` wrote, exactly."""
     bodies = {section.heading: unescape(section.body(text)) for section in sections}
 
@@ -77,7 +113,7 @@ def headed_fields(text: str, sections: Iterable[Section]) -> dict[str, Any]:
     }
 
 
-def free_fields(text: str, sections: list[Section]) -> dict[str, Any]:
+def _free_fields(text: str, sections: list[Section]) -> dict[str, Any]:
     """What can be told from any other text: nothing is guessed beyond its headings."""
     bodies: dict[str, list[tuple[str, str]]] = {}
     for section in sections:
