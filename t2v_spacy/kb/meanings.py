@@ -110,7 +110,10 @@ class Meanings:
             if len(self._known) >= self.cache_size:
                 self._known.clear()
             found = () if folded in GENERAL_NAMES else self.kb.lookup_folded(folded)
-            ids = self._known[key] = self._fitting(found, role, True)
+            # Two words that somebody chose are safe, of whatever type the concept is.
+            chosen = role == "intervention" and " " in folded
+            typed = not (chosen and self.kb.is_curated(folded))
+            ids = self._known[key] = self._fitting(found, role, typed)
         return ids
 
     def fits(self, concept_id: str, role: str) -> bool:

@@ -152,7 +152,8 @@ class UmlsLinker(Pipe):
         if self._kb is None:
             from ..kb.loaders import builtin_kb
 
-            self._kb = (self._loader or builtin_kb())()
+            self._loader = self._loader or builtin_kb()
+            self._kb = self._loader()
         return self._kb
 
     def set_kb(self, kb: KnowledgeBase) -> None:

@@ -52,7 +52,9 @@ def test_a_broken_folder_is_named(tmp_path):
 
 
 def test_a_window_longer_than_the_backbone_reads_is_named(tiny_backbone):
-    model = build_bucketed_transformer(tiny_backbone, section_spans(), window=65, stride=60)
+    model = build_bucketed_transformer(
+        tiny_backbone, section_spans(), window=65, stride=60
+    )
     with pytest.raises(T2VError, match="T026.*window = 65.*at most 64"):
         model.initialize()
 
