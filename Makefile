@@ -10,6 +10,8 @@ SETUP := $(VENV)/.installed
 
 run: $(SETUP)
 	$(BIN)/python -m spacy project run all
+	$(BIN)/t2v search indexes/trials \
+		"SGLT2 inhibitor for heart failure with preserved ejection fraction" -k 3
 
 test: $(SETUP)
 	$(BIN)/python -m pytest

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+_LOW = 0xFFFFFFFF
+
 
 class Strings:
     """Strings without line ends, in one UTF-8 blob: `strings[i]` decodes one."""
@@ -97,17 +99,17 @@ class HashIndex:
     def __init__(self, hashes: np.ndarray) -> None:
         """hashes: (n,) 64-bit numbers, spread evenly."""
         order = np.argsort(hashes)
-        self.hashes = hashes[order]
+        hashes = hashes[order]
         # About one hash has each beginning of so many bits.
         bits = len(hashes).bit_length()
         self._shift = 64 - bits
         self._half = 1 << bits >> 1
-        beginnings = (self.hashes >> self._shift) + self._half
+        beginnings = (hashes >> self._shift) + self._half
         firsts = np.zeros((1 << bits) + 1, np.int32)
         np.cumsum(np.bincount(beginnings, minlength=1 << bits), out=firsts[1:])
         # A memoryview gives one number several times faster than an array.
         self._firsts = firsts.data
-        self._hashes = self.hashes.data
+        self._ends = (hashes & _LOW).astype(np.uint32).data
         self._order = order.astype(np.int32).data
 
     @classmethod
@@ -124,7 +126,7 @@ class HashIndex:
         first, last = self._firsts[at], self._firsts[at + 1]
         if first == last:
             return []
-        known = self._hashes
+        known, wanted = self._ends, wanted & _LOW
         if last - first == 1:
             return [self._order[first]] if known[first] == wanted else []
         found = [self._order[i] for i in range(first, last) if known[i] == wanted]

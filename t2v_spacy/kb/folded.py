@@ -18,6 +18,8 @@ _BLANK, _LINE = 32, 10
 _PLAIN = bytes(
     code if chr(code).isalnum() or code == _LINE else _BLANK for code in range(128)
 ) + bytes([_BLANK] * 128)
+# Each word comes once, so keeping what was found would only take memory.
+_norm_word = norm_word.__wrapped__
 # The only words that `norm_word` alters.
 _MAY_CHANGE = re.compile("s$|" + "|".join(form for form, _ in FORMS)).search
 _POSSESSIVE = re.compile(rb"'(?:s(?<=[A-Za-z0-9]'s)|S(?<=[A-Za-z]'S))(?![A-Za-z0-9])")
@@ -67,7 +69,7 @@ class _WordHashes(dict[str, int]):
         if word in SMALL_WORDS:
             made = 0
         else:
-            made = hash(norm_word(word) if _MAY_CHANGE(word) else word)
+            made = hash(_norm_word(word) if _MAY_CHANGE(word) else word)
         self[word] = made
         return made
 

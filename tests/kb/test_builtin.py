@@ -11,6 +11,7 @@ import pytest
 from t2v_spacy.errors import T2VError
 from t2v_spacy.kb import load_builtin
 from t2v_spacy.kb.builtin import CURATED, FILE, NOTICE, read_checked
+from t2v_spacy.kb.linker import ConceptLinker
 from t2v_spacy.kb.normalise import fold
 
 
@@ -93,6 +94,8 @@ def test_every_curated_alias_comes_first_and_is_marked(kb):
         ("MDD", "Depressive Disorder, Major"),
         ("CPAP", "Continuous Positive Airway Pressure"),
         ("rTMS", "Transcranial Magnetic Stimulation"),
+        ("PTK787", "vatalanib"),
+        ("Zoledronate", "Zoledronic Acid"),
     ],
 )
 def test_names_mean_what_they_should(kb, name, heading):
@@ -140,3 +143,17 @@ def test_dissimilar_concepts(kb):
     near = set(kb.siblings(asthma)) | set(kb.ancestors(asthma, 2))
     assert near.isdisjoint(found)
     assert all(kb.types(i) for i in found)
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ("AMG334 70 mg", "erenumab"),
+        ("AMG 334", "erenumab"),
+        ("Electronic questionnaire", "Surveys and Questionnaires"),
+        ("Parent decision aid", "Decision Support Techniques"),
+    ],
+)
+def test_interventions_mean_what_they_should(kb, item, name):
+    (link,) = ConceptLinker(kb).link(item, "intervention")
+    assert kb.name(link.ids[0]) == name

@@ -63,3 +63,16 @@ def test_norm_gives_one_key(one, other):
 )
 def test_norm_keeps_different_things_apart(one, other):
     assert norm(one) != norm(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "folded"),
+    [
+        ("CROHN'S DISEASE", "crohn disease"),
+        ("JOHN’S", "john"),
+        ("(2R,4'S)-amine", "2r 4 s amine"),
+        ("MEN'Sx", "men sx"),
+    ],
+)
+def test_possessive_in_capitals(name, folded):
+    assert fold(name) == folded
