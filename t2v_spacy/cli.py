@@ -115,7 +115,7 @@ def index(
         n_trees=n_trees,
         seed=seed,
         shard_size=shard_size,
-        meta={"source": source.name, "pipeline": model or DEFAULT_PIPELINE},
+        meta={"source": source.name, "pipeline": _pipeline_name(model)},
     )
     counts.written = len(built)
     _say(*counts.lines())
@@ -139,6 +139,12 @@ def search(
         list[str] | None,
         typer.Option(help="Search by this section of the query only; repeatable."),
     ] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            help="Compare with whole trials (trial) or same sections (section)."
+        ),
+    ] = "trial",
     k: Annotated[int, typer.Option("-k", "--k", help="Number of results.")] = 10,
     exact: Annotated[bool, typer.Option(help="Compare with every trial.")] = False,
     model: Model = None,
@@ -151,7 +157,7 @@ def search(
     asked = _read_query(query, file)
     if not (isinstance(asked, str) and asked in opened) and not _is_id(asked):
         opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
-    hits = opened.search(asked, k, parts=part, exact=exact)
+    hits = opened.search(asked, k, parts=part, against=against, exact=exact)
     if json:
         _print_json([{**hit.to_dict(), **_facts(hit.trial)} for hit in hits])
     else:
@@ -173,11 +179,14 @@ def show(
 
         found = [TrialIndex.from_disk(index, verify=False)[trial]]
     else:
+        if not Path(trial).exists() and _is_id(trial):
+            raise error(Errors.T031, nct_id=trial)
         counts = ReadReport()
         found = list(read_trials(Path(trial), report=counts))
         _say(*(f"Refused: {refusal}" for refusal in counts.refused))
     if html:
         _write_page(html, found)
+        _say(f"{len(found)} records in {html}")
     elif json:
         _print_json([record.to_dict() for record in found])
     else:
@@ -242,10 +251,19 @@ def load_pipeline(name: str | None, precision: str | None = None) -> Language:
     except (OSError, ValueError, ImportError) as err:
         if isinstance(err, T2VError):
             raise
-        raise error(Errors.T027, name=name, reason=str(err).split("\n")[0]) from err
+        raise error(
+            Errors.T027, name=name, reason=str(err).split("\n")[0].rstrip(".")
+        ) from err
     if "trial2vec" not in nlp.pipe_names:
         raise error(Errors.T024, pipe="trial2vec", task="encode trials")
     return nlp
+
+
+def _pipeline_name(model: str | None) -> str:
+    """What a search loads: a folder by its whole path, to work from anywhere."""
+    if model and Path(model).is_dir():
+        return str(Path(model).resolve())
+    return model or DEFAULT_PIPELINE
 
 
 def _read_query(query: str | None, file: Path | None) -> str | Trial:
@@ -255,11 +273,17 @@ def _read_query(query: str | None, file: Path | None) -> str | Trial:
         return decode(sys.stdin.buffer.read())
     if file is None:
         return str(query)
+    if file.is_dir():
+        raise error(Errors.T030, path=file, reason="a folder")
     try:
-        return next(iter(read_trials(file)))
+        trial = next(iter(read_trials(file)))
+        _say(f"Searching with {trial.nct_id}, the first record of {file}")
+        return trial
     except UnknownFormat as err:
+        if err.code == Errors.T002[0]:
+            raise error(Errors.T025) from err
         if not err.reason.startswith("text "):  # a PDF, an archive, an HTML page
-            raise
+            raise error(Errors.T030, path=file, reason=err.reason) from err
     return decode(file.read_bytes())
 
 
@@ -309,7 +333,7 @@ def _table(hits: list[Hit]) -> str:
 
 
 def _best(why: dict[str, float]) -> list[tuple[str, float]]:
-    return list(why.items())[:3]
+    return list(why.items())[:2]
 
 
 def _shorten(text: str, room: int) -> str:
@@ -332,8 +356,9 @@ def _write_page(path: Path, trials: list[Trial]) -> None:
 
     nlp = spacy.blank("en")
     nlp.add_pipe("umls_linker")
-    docs = nlp.pipe(make_trial_doc(nlp, trial) for trial in trials)
-    path.write_text("\n".join(render(doc) for doc in docs), encoding="utf8")
+    docs = list(nlp.pipe(make_trial_doc(nlp, trial) for trial in trials))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(docs), encoding="utf8")
     _check_output(path)
 
 

@@ -55,7 +55,9 @@ def build(
 
     if sum(map(bool, (umls, mesh, jsonl))) != 1:
         reason = "give one of --umls, --mesh, --jsonl"
-        raise error(Errors.T026, setting="source", value="", reason=reason)
+        raise error(
+            Errors.T026, setting="source", value="(none or several)", reason=reason
+        )
     if umls:
         from .kb.umls import Keep, read_umls
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
@@ -34,8 +34,10 @@ _URLS = (
 _UMLS_URL = "https://uts.nlm.nih.gov/uts/umls/concept/{}"
 
 
-def render(doc: Doc, *, page: bool = True, concepts: bool = True) -> str:
-    """HTML of a Doc: each section under its label, with its concepts marked.
+def render(
+    docs: Doc | Iterable[Doc], *, page: bool = True, concepts: bool = True
+) -> str:
+    """HTML of one Doc or several: each section under its label, its concepts marked.
 
     page (bool): A whole page, or only its markup. Defaults to True.
     concepts (bool): Mark the concepts. Defaults to True.
@@ -44,10 +46,12 @@ def render(doc: Doc, *, page: bool = True, concepts: bool = True) -> str:
     """
     from spacy import displacy
 
-    parts = list(_parts(doc, concepts))
+    several = [docs] if isinstance(docs, Doc) else list(docs)
+    parts = [part for doc in several for part in _parts(doc, concepts)]
     options = {"colors": COLORS}
     if not parts:
-        parts = [{"text": doc.text, "ents": [], "title": None}]
+        text = "\n".join(doc.text for doc in several)
+        parts = [{"text": text, "ents": [], "title": None}]
     return displacy.render(
         parts, style="ent", page=page, manual=True, options=options, jupyter=False
     )

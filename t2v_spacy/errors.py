@@ -87,10 +87,16 @@ class Errors:
     )
     T025 = ("T025", "The text has no words, so there is no vector to search with.")
     T026 = ("T026", "{setting} = {value} is out of range: {reason}.")
+    T030 = (
+        "T030",
+        "{path} cannot be searched with: it is {reason}. Save the draft as plain text.",
+    )
+    T031 = ("T031", "Give the index that holds {nct_id} with --index.")
     T027 = (
         "T027",
         "Pipeline '{name}' cannot be loaded: {reason}. Give the name of an installed "
-        "pipeline or the path of one with --model.",
+        "pipeline, or the path of one, with --model (`make run` makes "
+        "models/trial2vec, and the wheel of en_trial2vec in packages).",
     )
     T028 = ("T028", "Give a text, an NCT id or --file to search with, and only one.")
     # index
@@ -143,8 +149,8 @@ class Errors:
     T081 = ("T081", "The knowledge base {path} is damaged: {reason}. {remedy}")
     T082 = (
         "T082",
-        "'{concept_id}' is not a concept of the knowledge base {name}. Look for a name "
-        "with `t2v kb show NAME`.",
+        "'{concept_id}' is not a concept of the knowledge base {name}. Try another "
+        "name, or the id of a concept.",
     )
     T083 = ("T083", "Concept '{concept_id}' cannot be used: {reason}.")
     T084 = (

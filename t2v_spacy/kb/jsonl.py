@@ -66,7 +66,7 @@ def write_jsonl(kb: KnowledgeBase, path: str | Path) -> None:
 
 def write_lines(path: str | Path, records: Iterable[dict[str, Any]]) -> None:
     """One object a line; an older file stays until the new one is whole."""
-    from ..search.files import replaced_file, writing
+    from ..files import replaced_file, writing
 
     path = Path(path)
     with (
@@ -93,7 +93,7 @@ def _concept(record: Any) -> Concept:
             raise ValueError(f"no text in the field {name}")
     for name in _LISTS:
         _check_list(name, record.get(name))
-    roles = record.get("roles", {})
+    roles = {} if record.get("roles") is None else record["roles"]
     if not isinstance(roles, dict):
         raise ValueError("the field roles is not an object")
     for name, targets in roles.items():

@@ -246,7 +246,7 @@ class KnowledgeBase:
 
     def to_disk(self, path: str | Path) -> None:
         """Write one file; an older one stays until it is whole. RAISES: T010."""
-        from ..search.files import replaced_file, writing
+        from ..files import replaced_file, writing
 
         path = Path(path)
         with writing(path), replaced_file(path) as new:

@@ -40,6 +40,8 @@ def _after_fork() -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
+# Said by the user or not: unset, the tokenizers warn in each forked worker.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from ..errors import Errors, error
 from ..extensions import SECTIONS, install_extensions
-from ..sections.labels import CRITERIA
+from ..sections.labels import CRITERIA, SECTION_LABELS
 from ..values import split_type
 
 if TYPE_CHECKING:
@@ -134,6 +134,10 @@ class UmlsLinker(Pipe):
             raise error(
                 Errors.T026, setting="abbreviations", value=abbreviations, reason=reason
             )
+        for label in sections:
+            if label not in SECTION_LABELS:
+                known = ", ".join(SECTION_LABELS)
+                raise error(Errors.T008, value=label, labels=known)
         self.name = name
         self.sections = list(sections)
         self.methods = list(methods)
@@ -266,7 +270,8 @@ class UmlsLinker(Pipe):
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
         settings = self._reference()
-        if settings["stored"] and _KB not in exclude:
+        settings["stored"] = settings["stored"] and _KB not in exclude
+        if settings["stored"]:
             self.kb.to_disk(path / _KB)
         srsly.write_json(path / _SETTINGS, settings)
 
@@ -301,18 +306,17 @@ class UmlsLinker(Pipe):
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != "linker"}
-        if not self._stores():
+        if not self._stores() and (self._loader or self._kb is None):
             state["_kb"] = None  # found again where it came from
         return state
 
     def _stores(self) -> bool:
-        """Whether the base goes with the pipeline; one set by hand has to."""
-        if self._kb is None and self._loader is None:
-            return bool(self.store_kb)
+        """Whether the base goes with the pipeline."""
+        if self.store_kb is not None:
+            return self.store_kb
         if self._loader is None:
-            return True
-        builtin = self._loader.name == "t2v.BuiltinKB.v1"
-        return not builtin if self.store_kb is None else self.store_kb
+            return self._kb is not None  # set by hand: found nowhere else
+        return self._loader.name != "t2v.BuiltinKB.v1"
 
     def _reference(self) -> dict[str, Any]:
         stored = self._stores()

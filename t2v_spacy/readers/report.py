@@ -108,7 +108,7 @@ class ReadReport:
         if self.duplicates:
             yield (
                 f"Warning: {self.duplicates.total()} further records of an id that "
-                f"came before: {_listed(self.duplicates)}"
+                f"came before (kept): {_listed(self.duplicates)}"
             )
         for refusal in self.refused[:SHOWN]:
             yield f"Refused: {refusal}"

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import Errors, error
-from .files import digest, writing
+from ..files import digest, writing
 from .vectors import (
     Array,
     cosine_of_distance,

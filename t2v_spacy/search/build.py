@@ -15,9 +15,9 @@ import srsly
 
 from ..about import __version__
 from ..errors import Errors, T2VError, error
+from ..files import describe, writing
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, METRIC, N_TREES, VECTORS, AnnoyStore
-from .files import describe, writing
 from .records import RECORDS, RecordWriter, normal_id
 from .section_vectors import SectionWriter
 from .vectors import Array, RowWriter, defect, keep_rows, unit

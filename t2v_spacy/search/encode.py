@@ -13,6 +13,7 @@ import shutil
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,10 @@ import numpy as np
 from tqdm import tqdm
 
 from ..errors import Errors, error
+from ..files import locked, replaced_file, replaced_folder, writing
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES
 from .build import IndexEntry, write_index
-from .files import locked, replaced_file, replaced_folder, writing
 from .fingerprint import backbone_name, pipeline_fingerprint, vector_fingerprint
 from .query import extension
 from .trial_index import TrialIndex, check_replaceable
@@ -128,16 +129,21 @@ def build_index(
         "fingerprint": vector_fingerprint(nlp),
         **(meta or {}),
     }
-    with replaced_folder(out) as new, locked(work):
-        write_index(
-            new,
-            entries,
-            n_trees=n_trees,
-            seed=seed,
-            n_jobs=n_jobs,
-            exact_below=exact_below,
-            meta=facts,
-        )
+    try:
+        with replaced_folder(out) as new, locked(work):
+            write_index(
+                new,
+                entries,
+                n_trees=n_trees,
+                seed=seed,
+                n_jobs=n_jobs,
+                exact_below=exact_below,
+                meta=facts,
+            )
+    except BaseException:
+        with suppress(OSError):
+            work.rmdir()  # nothing was finished that a later run could use
+        raise
     shutil.rmtree(work, ignore_errors=True)
     opened = TrialIndex.from_disk(out, verify=False)
     opened.nlp = nlp

@@ -103,7 +103,7 @@ def _from_id(index: Stored, raw: str) -> Query:
 
 
 def _from_text(index: Stored, text: str, nlp: Language | None) -> Query:
-    if not text.strip():
+    if not any(char.isalnum() for char in text):
         raise error(Errors.T025)
     return _from_doc(_pipeline(index, nlp)(text))
 

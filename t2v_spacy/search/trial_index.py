@@ -14,11 +14,11 @@ import numpy as np
 import srsly
 
 from ..errors import Errors, error
+from ..files import digest, pack, recover, replaced_folder, unpack, writing
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES, TREES
 from .build import FORMAT, FORMAT_VERSION, META, TWICE, IndexEntry, write_index
 from .corpus import Corpus
-from .files import digest, pack, recover, replaced_folder, unpack, writing
 from .hit import Hit
 from .query import Query, read_query
 from .vectors import Array, highest

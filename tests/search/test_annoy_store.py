@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from t2v_spacy.errors import T2VError
+from t2v_spacy.files import digest
 from t2v_spacy.search.annoy_store import (
     TREES,
     VECTORS,
@@ -19,7 +20,6 @@ from t2v_spacy.search.annoy_store import (
     self_check,
     verify_trees,
 )
-from t2v_spacy.search.files import digest
 
 
 def clustered(n: int, width: int, seed: int = 0) -> np.ndarray:

@@ -15,13 +15,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from t2v_spacy.errors import T2VError
+from t2v_spacy.files import digest, locked
 from t2v_spacy.search import (
     TrialIndex,
     build_index,
     encode_corpus,
     pipeline_fingerprint,
 )
-from t2v_spacy.search.files import digest, locked
 from t2v_spacy.search.fingerprint import vector_fingerprint
 from t2v_spacy.trial import Trial
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from t2v_spacy.errors import T2VError
+from t2v_spacy.files import digest
 from t2v_spacy.search import IndexEntry, TrialIndex
 from t2v_spacy.search.build import META
-from t2v_spacy.search.files import digest
 from t2v_spacy.sections.labels import SECTION_LABELS
 from t2v_spacy.trial import Trial
 from t2v_spacy.values import PartialDate

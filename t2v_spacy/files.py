@@ -1,4 +1,4 @@
-"""Files of an index: checksums, atomic replacement of a folder, one bytes value."""
+"""Files that a run must not lose: checksums, atomic replacement, locks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import srsly
 
-from ..errors import Errors, error
+from .errors import Errors, error
 
 try:
     import fcntl

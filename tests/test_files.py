@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from t2v_spacy.errors import T2VError
+from t2v_spacy.files import locked, replaced_folder
 from t2v_spacy.search import TrialIndex
-from t2v_spacy.search.files import locked, replaced_folder
+from tests.search.toys import make_index
 
-from .toys import make_index
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_all_files_are_on_the_disk_before_the_rename(tmp_path, monkeypatch):
 DIES_WITH_THE_LOCK = """
 import os, signal, sys
 from pathlib import Path
-from t2v_spacy.search.files import locked
+from t2v_spacy.files import locked
 
 with locked(Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -121,7 +120,7 @@ def test_a_lock(tmp_path):
 
 
 def test_a_lock_without_flock(tmp_path, monkeypatch):
-    monkeypatch.setattr("t2v_spacy.search.files.fcntl", None)
+    monkeypatch.setattr("t2v_spacy.files.fcntl", None)
     make_index(5).to_disk(tmp_path / "index")
     with locked(tmp_path / "index"), pytest.raises(T2VError, match="T051"):
         make_index(6).to_disk(tmp_path / "index")
