@@ -91,10 +91,10 @@ def make_pipeline(backbone: str, precision: str) -> spacy.Language:
         "get_spans": {"@span_getters": "t2v.section_spans.v1"},
         "precision": precision,
     }
-    nlp.add_pipe("transformer", config={"model": model, "max_batch_items": 32768})
+    nlp.add_pipe("transformer", config={"model": model, "max_batch_items": 262144})
     nlp.add_pipe("trial2vec")
     nlp.initialize()
-    nlp.batch_size = 64
+    nlp.batch_size = 128
     nlp(make_trial_doc(nlp, Trial("NCT90000001", title="Warm up")))
     return nlp
 

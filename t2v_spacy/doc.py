@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
+from spacy.attrs import IDX
 from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 
@@ -37,7 +38,7 @@ def set_sections(doc: Doc, sections: Iterable[Section]) -> None:
     A token belongs to the section its first character is in: if the sections cover the
     text, each token is in exactly one span. A section without a token has no span.
     """
-    starts = [token.idx for token in doc]
+    starts = doc.to_array([IDX]).tolist() if len(doc) else []
     spans, headings = [], []
     for section in sections:
         first, last = (

@@ -55,7 +55,7 @@ def build_bucketed_transformer(
     window: int = 256,
     stride: int = 240,
     max_windows: int | None = None,
-    max_tokens: int = 4096,
+    max_tokens: int = 2048,
     keep_tokens: bool = False,
 ) -> BucketedTransformerModel:
     """Architecture `t2v.BucketedTransformerModel.v1` for the `transformer` factory.

@@ -42,7 +42,7 @@ def encode_corpus(
     *,
     fingerprint: str,
     shard_size: int = 256,
-    batch_size: int = 64,
+    batch_size: int = 128,
     total: int | None = None,
     progress: bool = True,
 ) -> Iterator[IndexEntry]:
@@ -97,7 +97,7 @@ def build_index(
     n_jobs: int = 1,
     exact_below: int = EXACT_BELOW,
     shard_size: int = 256,
-    batch_size: int = 64,
+    batch_size: int = 128,
     total: int | None = None,
     meta: Mapping[str, Any] | None = None,
     progress: bool = True,
