@@ -16,12 +16,8 @@ from tqdm import tqdm
 
 from t2v_spacy import Trial, make_trial_doc, read_trials
 from t2v_spacy.cli import load_pipeline
-from t2v_spacy.evaluation.ranking import (
-    average_precision,
-    bootstrap_interval,
-    ndcg,
-    rank,
-)
+from t2v_spacy.evaluation.ranking import average_precision, ndcg, rank
+from t2v_spacy.evaluation.significance import bootstrap_interval
 from t2v_spacy.ml.pytorch_encoder import DEFAULT_WEIGHTS
 
 Vectors = Mapping[str, np.ndarray]

@@ -170,6 +170,87 @@ class Errors:
         "is what there is now; links may differ. Set `components.{name}.store_kb` to "
         "true to keep the base with the pipeline.",
     )
+    # ranked systems
+    T110 = (
+        "T110",
+        "{system}: the backbone '{name}' cannot be loaded: {reason}. Give a folder "
+        "with config.json, weights and tokenizer, or a hub name while the hub can be "
+        "reached, as `backbone`.",
+    )
+    T111 = (
+        "T111",
+        "{system}: the checkpoint '{name}' cannot be loaded: {reason}. Fetch a "
+        "published one (such as castorini/monot5-base-msmarco) where there is a "
+        "network and give its folder as `checkpoint`; where it ships no tokenizer, "
+        "that of its T5 as `tokenizer`.",
+    )
+    T112 = (
+        "T112",
+        "{system} needs {library}, which is not installed. Install it with "
+        "`pip install t2v_spacy[evaluation]`.",
+    )
+    T113 = ("T113", "{system} has nothing to rank. Call `fit` before `scores`.")
+    T114 = ("T114", "{system} was given no trial to {task}. Give at least one.")
+    T115 = (
+        "T115",
+        "{system} cannot be trained on {found}: it needs {needed}. Give more trials.",
+    )
+    T116 = ("T116", "'{value}' is not a system. Known systems: {known}.")
+    T117 = (
+        "T117",
+        "{system}: training diverged (the loss is {loss} at step {step}). Lower `lr`.",
+    )
+    # benchmarks
+    T100 = ("T100", "{path} cannot be read as {format}: {reason}.")
+    T101 = (
+        "T101",
+        "{path} leaves nothing to evaluate: {reason}. Give labels, and the trials they "
+        "are about.",
+    )
+    T102 = (
+        "T102",
+        "{source}: the score of {document} for query {query} is no number. Mend the "
+        "system or the run; a document without a score is left out of a run.",
+    )
+    T103 = (
+        "T103",
+        "{path} is an xlsx workbook, and openpyxl, which reads it, is not installed. "
+        "Install it with `pip install t2v_spacy[evaluation]`, or save the table as "
+        "CSV.",
+    )
+    T104 = ("T104", "'{value}' is not a measure. Known measures: {known}.")
+    T105 = ("T105", "{system} cannot be evaluated on {benchmark}: {reason}.")
+    T106 = (
+        "T106",
+        "{first} and {second} cannot be compared: {reason}. Evaluate both on the same "
+        "benchmark with the same measures.",
+    )
+    # masked words
+    T120 = (
+        "T120",
+        "Backbone '{name}' cannot be trained on masked words: {reason}. Give a "
+        "BERT-like folder or hub name as the backbone.",
+    )
+    T121 = (
+        "T121",
+        "There is not enough text to train on: {reason}. Give more trial records.",
+    )
+    T122 = (
+        "T122",
+        "The unfinished run in {path} cannot be resumed: {reason}. Start it again with "
+        "what it was started with, or delete the folder to begin anew.",
+    )
+    T123 = (
+        "T123",
+        "The loss is no number at step {step}, with a learning rate of {rate:g}. Set a "
+        "lower `learn_rate` or `head_learn_rate` or a longer `warmup_steps`, delete "
+        "{path} and start again.",
+    )
+    T124 = (
+        "T124",
+        "The backbone '{name}' has no head for masked words; a new one starts at "
+        "random and is trained alone for the first {steps} steps (`head_steps`).",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:

@@ -1,14 +1,31 @@
-"""Ranking measures over graded candidates. Each takes the grades in ranked order."""
+"""Ranking measures of one query. Each takes the grades of documents in ranked order.
+
+missed are the grades of judged documents that the system did not rank: they count as
+never found. A measure that compares with what there is to find is None where there is
+nothing to find, so that no mean is taken over a division by zero.
+
+A thin layer of our own rather than trec_eval's code: that breaks ties by document id,
+counts a query without a relevant document as 0 and needs a compiled extension. Over the
+same order of documents both give the same values (there is a test of it).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+Grades = Sequence[int] | np.ndarray
+
+# Gain of a grade: the exponential one is usual for graded labels, trec_eval's linear.
+GAINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "exponential": lambda grades: 2.0**grades - 1,
+    "linear": lambda grades: grades.astype("float64"),
+}
+
 
 def rank(
-    scores: Sequence[float], grades: Sequence[int], rng: np.random.Generator
+    scores: Sequence[float] | np.ndarray, grades: Grades, rng: np.random.Generator
 ) -> np.ndarray:
     """Grades by falling score, ties in random order.
 
@@ -21,10 +38,30 @@ def rank(
     return np.asarray(grades)[order]
 
 
-def ndcg(ranked: Sequence[int], k: int) -> float | None:
-    """nDCG at k with gain 2^grade - 1; None if no candidate has a grade above 0."""
-    gains = 2.0 ** np.asarray(ranked) - 1
-    ideal = np.sort(gains)[::-1][:k]
+def precision(ranked: Grades, k: int, *, relevant: int = 1) -> float:
+    """Share of the first k that have the grade `relevant` or above; out of k, also
+    where fewer than k are ranked."""
+    return float((np.asarray(ranked[:k]) >= relevant).sum() / k)
+
+
+def recall(
+    ranked: Grades, k: int, *, relevant: int = 1, missed: Grades = ()
+) -> float | None:
+    """Share of the relevant documents that are among the first k. It is out of those
+    judged: with a list of ten candidates it says nothing of trials outside it."""
+    hits = np.asarray(ranked) >= relevant
+    there = hits.sum() + (np.asarray(missed) >= relevant).sum()
+    return float(hits[:k].sum() / there) if there else None
+
+
+def ndcg(
+    ranked: Grades, k: int, *, gain: str = "exponential", missed: Grades = ()
+) -> float | None:
+    """nDCG at k, gain one of GAINS; None if no grade is above 0. Grades of 0 and 1
+    give the binary form, where both gains are the same."""
+    gains = GAINS[gain](np.asarray(ranked))
+    every = np.concatenate([gains, GAINS[gain](np.asarray(missed, dtype="int64"))])
+    ideal = np.sort(every)[::-1][:k]
     if not ideal.sum():
         return None
     discount = 1 / np.log2(np.arange(2, k + 2))
@@ -33,22 +70,25 @@ def ndcg(ranked: Sequence[int], k: int) -> float | None:
     return float((found * discount[: len(found)]).sum() / best)
 
 
-def average_precision(ranked: Sequence[int], relevant: int) -> float | None:
-    """Average precision over the candidates, those of grade `relevant` or above being
-    relevant; None if there are none."""
+def average_precision(
+    ranked: Grades, relevant: int, *, missed: Grades = ()
+) -> float | None:
+    """Mean of the precision at each relevant document, 0 for one that is missed; None
+    if there are none."""
     hits = np.asarray(ranked) >= relevant
-    if not hits.any():
+    there = hits.sum() + (np.asarray(missed) >= relevant).sum()
+    if not there:
         return None
-    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-    return float(precision[hits].mean())
+    found = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return float(found[hits].sum() / there)
 
 
-def bootstrap_interval(
-    values: Sequence[float], *, rounds: int = 2000, seed: int = 0
-) -> tuple[float, float]:
-    """95 % interval of the mean over queries, by resampling queries."""
-    rng = np.random.default_rng(seed)
-    data = np.asarray(values, dtype="float64")
-    means = data[rng.integers(0, len(data), (rounds, len(data)))].mean(axis=1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
+def reciprocal_rank(
+    ranked: Grades, relevant: int, *, missed: Grades = ()
+) -> float | None:
+    """1 / rank of the first relevant document, 0 if all are missed; None if there are
+    none."""
+    hits = np.asarray(ranked) >= relevant
+    if hits.any():
+        return float(1 / (1 + hits.argmax()))
+    return 0.0 if (np.asarray(missed) >= relevant).any() else None

@@ -7,10 +7,27 @@ import pytest
 
 from t2v_spacy.evaluation.ranking import (
     average_precision,
-    bootstrap_interval,
     ndcg,
+    precision,
     rank,
+    recall,
+    reciprocal_rank,
 )
+
+
+def test_precision_is_out_of_k():
+    assert precision([1, 0, 2, 0], 2) == 0.5
+    assert precision([1, 0, 2, 0], 3, relevant=2) == pytest.approx(1 / 3)
+    assert precision([1], 5) == 0.2
+    assert precision([], 5) == 0.0
+
+
+def test_recall_is_out_of_what_was_judged_relevant():
+    assert recall([1, 0, 1, 0], 1) == 0.5
+    assert recall([1, 0, 2, 2], 3, relevant=2) == 0.5
+    assert recall([1, 0], 2, missed=[1, 0, 2]) == pytest.approx(1 / 3)
+    assert recall([0, 0], 2) is None
+    assert recall([0, 0], 2, missed=[1]) == 0.0
 
 
 def test_ndcg_by_hand():
@@ -22,10 +39,31 @@ def test_ndcg_by_hand():
     assert ndcg([0, 0], 5) is None
 
 
+def test_linear_gain_is_the_grade():
+    expected = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
+    assert ndcg([1, 2, 0], 5, gain="linear") == pytest.approx(expected)
+    assert ndcg([0, 1], 5, gain="linear") == ndcg([0, 1], 5)
+
+
+def test_ndcg_of_what_was_missed_is_lower():
+    # DCG = 1; ideal = 3 + 1 / log2(3)
+    expected = 1 / (3 + 1 / math.log2(3))
+    assert ndcg([1, 0], 5, missed=[2]) == pytest.approx(expected)
+    assert ndcg([], 5, missed=[2]) == 0.0
+
+
 def test_average_precision_by_hand():
     assert average_precision([2, 0, 2], 2) == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision([1, 1, 2], 2) == pytest.approx(1 / 3)
     assert average_precision([1, 0], 2) is None
+    assert average_precision([2, 0, 2], 2, missed=[2, 1]) == pytest.approx(5 / 9)
+
+
+def test_reciprocal_rank_by_hand():
+    assert reciprocal_rank([0, 1, 2], 2) == pytest.approx(1 / 3)
+    assert reciprocal_rank([0, 1, 2], 1) == 0.5
+    assert reciprocal_rank([0, 0], 1, missed=[1]) == 0.0
+    assert reciprocal_rank([0, 0], 1) is None
 
 
 def test_ties_are_broken_at_random_under_a_seed():
@@ -40,11 +78,3 @@ def test_ties_are_broken_at_random_under_a_seed():
 def test_a_score_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="number"):
         rank([0.1, float("nan")], [0, 1], np.random.default_rng(0))
-
-
-def test_interval_holds_the_mean_and_narrows_with_more_queries():
-    rng = np.random.default_rng(0)
-    few, many = rng.random(20), rng.random(2000)
-    low, high = bootstrap_interval(few)
-    assert low < few.mean() < high
-    assert np.subtract(*bootstrap_interval(many)[::-1]) < (high - low) / 3
