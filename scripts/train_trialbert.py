@@ -66,9 +66,9 @@ def main(
     dropout: Annotated[
         bool, typer.Option(help="With the dropout of the backbone; slower.")
     ] = DEFAULT.dropout,
-    freeze_layers: Annotated[
+    frozen_layers: Annotated[
         int, typer.Option(help="Lowest layers, and the embeddings, left as they are.")
-    ] = DEFAULT.freeze_layers,
+    ] = DEFAULT.frozen_layers,
     average: Annotated[
         float, typer.Option(help="Share of the starting weights in the result, 0 to 1.")
     ] = DEFAULT.average,

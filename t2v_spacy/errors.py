@@ -251,6 +251,39 @@ class Errors:
         "The backbone '{name}' has no head for masked words; a new one starts at "
         "random and is trained alone for the first {steps} steps (`head_steps`).",
     )
+    # training
+    T130 = (
+        "T130",
+        "The loss of '{name}' is no number ({parts}). Lower "
+        "`training.optimizer.learn_rate` or lengthen its warm-up.",
+    )
+    T131 = (
+        "T131",
+        "The pipe '{name}' has nothing to learn from. Set "
+        "`components.{name}.objective`, e.g. to t2v.ContrastiveObjective.v1.",
+    )
+    T132 = (
+        "T132",
+        "There is no trial to train on or to evaluate in {path}: {reason}. Give "
+        "records, e.g. with --paths.train and --paths.dev.",
+    )
+    T133 = (
+        "T133",
+        "Views of medical knowledge need its base, and the pipeline has no '{name}'. "
+        "Add that pipe, or set the corpus reader's `views` to null.",
+    )
+    T134 = (
+        "T134",
+        "The vectors have collapsed at step {step}: different trials have a mean "
+        "cosine of {cosine:.3f} (limit {limit}, `training.logger.max_cosine`). Lower "
+        "`training.optimizer.learn_rate`, or hold the weights with "
+        "`training.before_update`. The best model so far is kept.",
+    )
+    T135 = (
+        "T135",
+        "The pipeline in {path} has no weights for the pipe '{name}'. Resume with the "
+        "config it was trained with.",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:

@@ -10,7 +10,9 @@ from spacy.tokens import Doc, Span
 
 from .trial import Trial
 
-SECTIONS, HEADINGS = "sections", "headings"
+SECTIONS, HEADINGS, VIEWS = "sections", "headings", "views"
+# Where a Doc without a record keeps the id of its trial.
+NCT_ID = "t2v_nct_id"
 _TRIAL_KEY = "t2v_trial"
 
 

@@ -77,6 +77,7 @@ def build_trial2vec_encoder(
     encoder.init = _init_encoder
     model: Model = chain(sections, encoder)
     model.set_ref("listener", sections.get_ref("listener"))
+    model.set_ref("sections", sections)
     model.set_ref("encoder", encoder)
     return model
 

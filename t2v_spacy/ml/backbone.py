@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from ..errors import Errors, error
 
@@ -53,3 +54,22 @@ def _weights_folder(package: str) -> Path | None:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def freeze(transformer: Any, layers: int) -> None:
+    """Keep the embeddings and so many of the lowest layers of a backbone as they are.
+
+    layers (int): 0 keeps nothing back.
+    RAISES (T2VError T026): If the backbone has fewer layers of its own weights.
+    """
+    if not layers:
+        return
+    base = transformer.base_model
+    number = transformer.config.num_hidden_layers
+    stacks = [m for m in base.modules() if m.__class__.__name__ == "ModuleList"]
+    stack: Any = next((found for found in stacks if len(found) == number), ())
+    if not 0 < layers <= len(stack):
+        reason = f"the backbone has {len(stack)} layers of its own weights"
+        raise error(Errors.T026, setting="frozen_layers", value=layers, reason=reason)
+    for part in (base.embeddings, *stack[:layers]):
+        part.requires_grad_(False)

@@ -11,6 +11,7 @@ from thinc.api import torch2xp
 from thinc.types import Ragged
 from transformers.file_utils import ModelOutput
 
+from ..extensions import VIEWS
 from ..sections.labels import SECTION_LABELS
 from .section_text import SectionText
 from .windows import Windows, pad
@@ -29,7 +30,9 @@ def make_wordpieces(
     rows = len(windows.sequence)
     ids: Any = numpy.zeros((rows, 1), dtype="int64")
     mask: Any = numpy.ones((rows, 1), dtype="f")
-    labels = [[SECTION_LABELS[label]] for label in windows.section]
+    labels = [
+        [SECTION_LABELS[label] if label >= 0 else VIEWS] for label in windows.section
+    ]
     return WordpieceBatch(labels, ids, mask, [1] * rows, None)
 
 

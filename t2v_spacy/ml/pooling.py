@@ -20,10 +20,12 @@ _CRITERIA = [SECTION_LABELS.index(label) for label in CRITERIA]
 class SectionBatch:
     """vectors (docs, labels, width): mean wordpiece state of each section; present
     (docs, labels): 1.0 where the Doc has that section. Labels in SECTION_LABELS order.
-    """
+    views (views, width): the same of the texts in `doc.spans["views"]`, Doc by Doc;
+    only training Docs have any."""
 
     vectors: Any
     present: Any
+    views: Any = None
 
 
 def pool_sections(
@@ -42,33 +44,48 @@ def forward(
     model: Model, datas: list[TransformerData], is_train: bool
 ) -> tuple[SectionBatch, Callable]:
     xp: Any = model.ops.xp
+    n_labels = len(SECTION_LABELS)
     width = max((d.width for d in datas if d.model_output), default=0)
-    vectors = model.ops.alloc3f(len(datas), len(SECTION_LABELS), width)
-    present = model.ops.alloc2f(len(datas), len(SECTION_LABELS))
+    vectors = model.ops.alloc3f(len(datas), n_labels, width)
+    present = model.ops.alloc2f(len(datas), n_labels)
+    views: list[Any] = [model.ops.alloc2f(0, width)]
     shares: list[Any] = []
     for i, data in enumerate(datas):
         output: Any = data.model_output
         if "section" not in output:
             shares.append(None)
             continue
-        share: Any = model.ops.alloc2f(len(SECTION_LABELS), len(output.section))
-        share[output.section, xp.arange(share.shape[1])] = output.pieces
+        # Rows of the share: the labels, then the views, whose sections are -1, -2, ...
+        n_views = max(0, -int(output.section.min()))
+        row = xp.where(
+            output.section < 0, n_labels - 1 - output.section, output.section
+        )
+        share: Any = model.ops.alloc2f(n_labels + n_views, len(row))
+        share[row, xp.arange(len(row))] = output.pieces
         share[_ELIGIBILITY] = share[_CRITERIA].sum(axis=0)
         total = share.sum(axis=1, keepdims=True)
         share /= xp.maximum(total, 1.0)
         shares.append(share)
-        present[i] = total[:, 0] > 0
+        present[i] = total[:n_labels, 0] > 0
         mask = _mask(xp, data)
         states = (output.last_hidden_state * mask).sum(axis=1)
-        vectors[i] = share @ (states / mask.sum(axis=1))
+        pooled = share @ (states / mask.sum(axis=1))
+        vectors[i] = pooled[:n_labels]
+        views.append(pooled[n_labels:])
 
     def backprop(d_batch: SectionBatch) -> list[TransformerData]:
         d_datas = []
+        first = 0
         for i, (data, share) in enumerate(zip(datas, shares, strict=True)):
             if share is None:
                 continue
+            last = first + len(share) - n_labels
+            d_pooled = d_batch.vectors[i]
+            if last > first:
+                d_pooled = xp.concatenate([d_pooled, d_batch.views[first:last]])
+            first = last
             mask = _mask(xp, data)
-            d_rows = (share.T @ d_batch.vectors[i]) * model.attrs["grad_factor"]
+            d_rows = (share.T @ d_pooled) * model.attrs["grad_factor"]
             d_states = d_rows[:, None] * (mask / mask.sum(axis=1, keepdims=True))
             d_datas.append(
                 TransformerData(
@@ -79,7 +96,7 @@ def forward(
             )
         return d_datas
 
-    return SectionBatch(vectors, present), backprop
+    return SectionBatch(vectors, present, xp.concatenate(views)), backprop
 
 
 def _mask(xp: Any, data: TransformerData) -> Any:

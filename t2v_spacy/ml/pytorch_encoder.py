@@ -5,6 +5,7 @@ Plain PyTorch without spaCy, so that it can be trained by any loop.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -14,6 +15,9 @@ from torch.nn.functional import normalize
 from ..sections.labels import CONTEXT, CRITERIA, KEY_ATTRIBUTES, SECTION_LABELS
 
 AGGREGATES = ("residual", "paper")
+# The temperature learns from 0.07 on and stays between 1 and 0.01.
+TEMPERATURE = 0.07
+MAX_SCALE = 100.0
 # Measured on labelled trial pairs (docs/results/quality.md); a section that is not
 # named counts 0 until training raises it.
 DEFAULT_WEIGHTS = {
@@ -67,6 +71,7 @@ class TrialEncoder(nn.Module):
     def build(self, width_in: int) -> None:
         """Make the parameters once the width of the backbone is known."""
         self.attention = nn.MultiheadAttention(width_in, self.n_heads, batch_first=True)
+        self.log_scale = nn.Parameter(torch.tensor([-math.log(TEMPERATURE)]))
         self.projection: nn.Module = nn.Identity()
         if self.width and self.width != width_in:
             projection = nn.Linear(width_in, self.width, bias=False)
@@ -91,6 +96,14 @@ class TrialEncoder(nn.Module):
             total = total + torch.einsum("l,nlw->nw", self.weights, local)
         trials = normalize(self.projection(total), dim=-1)
         return trials, normalize(self.projection(local), dim=-1)
+
+    def local(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Vectors of texts (n, width_in) in the space of the section vectors."""
+        return normalize(self.projection(normalize(vectors, dim=-1)), dim=-1)
+
+    def scale(self) -> torch.Tensor:
+        """One over the temperature of the contrastive losses."""
+        return self.log_scale[0].exp().clamp(1.0, MAX_SCALE)
 
     def attend(self, local: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
         """Equation 1; absent attributes are masked. Without context the query is the

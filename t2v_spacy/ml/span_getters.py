@@ -8,6 +8,7 @@ from functools import partial
 from spacy.tokens import Doc, Span
 
 from ..errors import Errors, error
+from ..extensions import VIEWS
 from ..sections.labels import SECTION_LABELS
 
 ENCODED_LABELS = tuple(lab for lab in SECTION_LABELS if lab not in ("design", "other"))
@@ -16,7 +17,8 @@ ENCODED_LABELS = tuple(lab for lab in SECTION_LABELS if lab not in ("design", "o
 def section_spans(
     spans_key: str = "sections", labels: Iterable[str] = ENCODED_LABELS
 ) -> Callable[[list[Doc]], list[list[Span]]]:
-    """Span getter `t2v.section_spans.v1`: the sections of each Doc, in document order.
+    """Span getter `t2v.section_spans.v1`: the sections of each Doc, in document order,
+    and after them the texts in `doc.spans["views"]`, which only training Docs have.
 
     spans_key (str): Where the sections are. Defaults to "sections".
     labels (Iterable[str]): Labels to encode. Defaults to all but "design" and "other".
@@ -42,5 +44,6 @@ def _sections_of(doc: Doc, spans_key: str, labels: frozenset[str]) -> list[Span]
     group = doc.spans.get(spans_key, ())
     spans = [span for span in group if span.label_ in labels]
     if spans or not len(doc):
-        return sorted(spans, key=lambda span: span.start)
+        spans.sort(key=lambda span: span.start)
+        return [*spans, *doc.spans.get(VIEWS, ())]
     return [Span(doc, 0, len(doc), label="description")]

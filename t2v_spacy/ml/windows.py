@@ -33,7 +33,8 @@ class Windows:
     ids: Wordpieces of each different sequence, once.
     offsets: Their characters in the section's text; only with keep_tokens.
     sequence, section, cut: For each row its sequence, its section's position in
-        SECTION_LABELS, and the wordpieces of the windows left out (on its first row).
+        SECTION_LABELS (of the n-th view of a Doc -n, from 1 on), and the wordpieces of
+        the windows left out (on its first row).
     doc_rows, doc_texts: For each Doc its rows, and its part of `texts`.
     texts: For each section its span, its text and its rows.
     """
@@ -61,17 +62,19 @@ def make_windows(
     tokenizer: A fast tokenizer. spans: The sections of each Doc.
     """
     number: dict[str, int] = {}
-    sections: list[tuple[Span, SectionText]] = []
+    sections: list[tuple[Span, SectionText, int]] = []
     counts = []
     for doc_spans in spans:
-        before = len(sections)
+        before, views = len(sections), 0
         doc = doc_spans[0].doc if doc_spans else None
         text, headings = (doc.text, _heading_ends(doc)) if doc is not None else ("", {})
         for span in doc_spans:
             section = read_section(span, text, headings.get(span.start, 0))
+            views += bool(span.id_)
+            which = -views if span.id_ else _NUMBER.get(span.label_, _NUMBER["other"])
             if section.text:
                 number.setdefault(section.text, len(number))
-                sections.append((span, section))
+                sections.append((span, section, which))
         counts.append(len(sections) - before)
     if not sections:
         none = numpy.zeros((0,), dtype="int64")
@@ -99,14 +102,14 @@ def make_windows(
     position = 0
     for count in counts:
         start, first_text = len(sequence), len(texts)
-        for span, section in sections[position : position + count]:
+        for span, section, which in sections[position : position + count]:
             i = number[section.text]
             begin, end = int(first[i]), int(min(first[i] + most, first[i + 1]))
             if len(ids[begin]) <= special:  # no wordpiece: only invisible characters
                 continue
             row = len(sequence)
             sequence.extend(range(begin, end))
-            label.extend([_NUMBER.get(span.label_, _NUMBER["other"])] * (end - begin))
+            label.extend([which] * (end - begin))
             left_out = sum(len(ids[j]) for j in range(end, int(first[i + 1])))
             cut.extend([left_out] + [0] * (end - begin - 1))
             texts.append((span, section, slice(row, len(sequence))))

@@ -24,7 +24,7 @@ from tqdm import tqdm
 from ..about import __version__
 from ..errors import Errors, error
 from ..files import locked, replaced_folder, writing
-from ..ml.backbone import DEFAULT_BACKBONE
+from ..ml.backbone import DEFAULT_BACKBONE, freeze
 from ..ml.buckets import make_buckets
 from ..ml.precision import resolve_precision
 from ..trial import Trial
@@ -48,7 +48,6 @@ from .masked_lm_files import (
 )
 from .masked_lm_model import (
     average_weights,
-    freeze,
     load_masked_lm,
     load_start,
     masked_loss,
@@ -151,7 +150,7 @@ class _Run:
             "backbone": weights_digest(model),
             "trials": data.digest,
         }
-        freeze(model, settings.freeze_layers)
+        freeze(model, settings.frozen_layers)
         self.trained = [p for p in model.parameters() if p.requires_grad]
         of_encoder = {id(p) for p in model.base_model.parameters()}
         self.encoder = [p for p in self.trained if id(p) in of_encoder]

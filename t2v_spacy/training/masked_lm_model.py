@@ -59,21 +59,6 @@ def load_masked_lm(backbone: str, window: int, seed: int) -> tuple[str, Any, Any
     return found, tokenizer, model, bool(missing)
 
 
-def freeze(model: Any, layers: int) -> None:
-    """Keep the embeddings and so many of the lowest layers as they are."""
-    if not layers:
-        return
-    base = model.base_model
-    number = model.config.num_hidden_layers
-    stacks = [m for m in base.modules() if isinstance(m, torch.nn.ModuleList)]
-    stack: Any = next((found for found in stacks if len(found) == number), ())
-    if layers > len(stack):
-        reason = f"the backbone has {len(stack)} layers of its own weights"
-        raise error(Errors.T026, setting="freeze_layers", value=layers, reason=reason)
-    for part in (base.embeddings, *stack[:layers]):
-        part.requires_grad_(False)
-
-
 def masked_loss(model: Any, batch: MaskedBatch, precision: str) -> torch.Tensor:
     """Sum of the cross-entropies of the hidden wordpieces of a batch.
 

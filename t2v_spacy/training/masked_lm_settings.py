@@ -25,7 +25,7 @@ class MaskedLMSettings:
         That of the head alone.
     dropout: Whether to train with the dropout of the backbone. It costs two fifths
         of the speed and pays only where the same text is read many times.
-    freeze_layers: Embeddings and so many of the lowest layers stay as they are; 0
+    frozen_layers: Embeddings and so many of the lowest layers stay as they are; 0
         trains everything.
     average: Share of the weights before training in the result, 0 to 1. Masked words
         alone harm an encoder that was trained on sentences.
@@ -50,7 +50,7 @@ class MaskedLMSettings:
     weight_decay: float = 0.01
     grad_clip: float = 1.0
     dropout: bool = False
-    freeze_layers: int = 0
+    frozen_layers: int = 0
     average: float = 0.0
     dev_records: int = 200
     eval_every: int = 200
@@ -60,7 +60,7 @@ class MaskedLMSettings:
         """RAISES (T026): a setting is out of range."""
         for name in ("max_steps", "dev_records", "eval_every"):
             self._check(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("seed", "head_steps", "warmup_steps", "freeze_layers"):
+        for name in ("seed", "head_steps", "warmup_steps", "frozen_layers"):
             self._check(name, getattr(self, name) >= 0, "at least 0")
         for name in ("learn_rate", "head_learn_rate", "grad_clip"):
             self._check(name, getattr(self, name) > 0, "above 0")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +18,7 @@ SAMPLE = Path(__file__).parent.parent.parent / "corpus" / "sample"
 def encode(nlp, precision: str) -> np.ndarray:
     model = nlp.get_pipe("transformer").model
     run = model.attrs["run"]
-    model.attrs["run"] = type(run)(run.windows, precision, run.max_tokens)
+    model.attrs["run"] = replace(run, precision=precision)
     try:
         trials = islice(read_trials(SAMPLE), 4)
         docs = nlp.pipe(make_trial_doc(nlp, trial) for trial in trials)

@@ -20,7 +20,8 @@ from t2v_spacy.errors import T2VError
 from t2v_spacy.training import masked_lm
 from t2v_spacy.training.masked_lm import train_masked_lm
 from t2v_spacy.training.masked_lm_data import Masker, make_sequences
-from t2v_spacy.training.masked_lm_model import freeze, load_masked_lm, masked_loss
+from t2v_spacy.ml.backbone import freeze
+from t2v_spacy.training.masked_lm_model import load_masked_lm, masked_loss
 from t2v_spacy.training.masked_lm_settings import MaskedLMSettings
 from t2v_spacy.trial import Trial
 
@@ -191,7 +192,7 @@ def test_frozen_layers_and_a_head_trained_alone_leave_the_others(
     tmp_path, tiny_backbone
 ):
     start = encoder(tiny_backbone)
-    out, _ = train(tmp_path, tiny_backbone, freeze_layers=1)
+    out, _ = train(tmp_path, tiny_backbone, frozen_layers=1)
     moved = {k for k, v in encoder(out).items() if not torch.equal(v, start[k])}
     assert moved
     assert all(name.startswith("encoder.layer.1.") for name in moved)
@@ -199,8 +200,8 @@ def test_frozen_layers_and_a_head_trained_alone_leave_the_others(
     out, result = train(tmp_path, tiny_backbone, head_steps=5, max_minutes=1e-9)
     assert result.steps == 1
     assert same(encoder(out), start)
-    with pytest.raises(T2VError, match="T026.*freeze_layers = 3.*2 layers"):
-        train(tmp_path, tiny_backbone, freeze_layers=3)
+    with pytest.raises(T2VError, match="T026.*frozen_layers = 3.*2 layers"):
+        train(tmp_path, tiny_backbone, frozen_layers=3)
     # One layer used three times, as in ALBERT, cannot be frozen in part.
     _, _, model, _ = load_masked_lm(tiny_backbone, 32, 0)
     model.config.num_hidden_layers = 3

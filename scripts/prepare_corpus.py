@@ -1,0 +1,70 @@
+"""Trials for training: parsed and linked once, a part of them held out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from tqdm import tqdm
+
+from t2v_spacy.files import replaced_file
+from t2v_spacy.training.corpus import link_trials
+
+PARTS = 10_000
+
+
+def main(
+    trials: Path,
+    train: Path,
+    dev: Path,
+    model: Annotated[
+        str, typer.Option(help="Whose parser and linker; '' for new ones.")
+    ] = "",
+    dev_share: Annotated[
+        float, typer.Option(help="Of the trials, by their id.")
+    ] = 0.05,
+    dev_most: Annotated[int, typer.Option(help="Most held-out trials.")] = 1000,
+    max_words: Annotated[int, typer.Option(help="Kept of each section.")] = 200,
+    require: Annotated[str, typer.Option(help="Section each must have.")] = "",
+    processes: Annotated[int, typer.Option()] = 1,
+) -> None:
+    """Write two files of training trials for the reader t2v.TrialCorpus.v1."""
+    nlp = spacy.load(model, exclude=["transformer", "trial2vec"]) if model else _pipes()
+    counts = {"train": 0, "dev": 0, "passed over": 0}
+    with replaced_file(train) as new_train, replaced_file(dev) as new_dev:
+        out = {"train": new_train.open("w"), "dev": new_dev.open("w")}
+        linked = link_trials(nlp, trials, max_words, n_process=processes)
+        for trial in tqdm(linked, disable=None, unit=" trials"):
+            if len(trial.sections) < 2 or (require and require not in trial.sections):
+                counts["passed over"] += 1
+                continue
+            held_out = _draw(trial.nct_id) < dev_share and counts["dev"] < dev_most
+            part = "dev" if held_out else "train"
+            counts[part] += 1
+            out[part].write(json.dumps(trial.to_dict()) + "\n")
+        for file in out.values():
+            file.close()
+        typer.echo(", ".join(f"{number} {name}" for name, number in counts.items()))
+        if not counts["train"] or not counts["dev"]:
+            typer.echo("A part is empty: give more trials or another --dev-share.")
+            raise typer.Exit(1)
+
+
+def _pipes() -> spacy.Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("trial_parser")
+    nlp.add_pipe("umls_linker")
+    return nlp
+
+
+def _draw(nct_id: str) -> float:
+    digest = hashlib.blake2b(nct_id.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % PARTS / PARTS
+
+
+if __name__ == "__main__":
+    typer.run(main)
