@@ -12,9 +12,11 @@ import typer
 from tqdm import tqdm
 
 from t2v_spacy.files import replaced_file
+from t2v_spacy.readers import ReadReport
 from t2v_spacy.training.corpus import link_trials
 
 PARTS = 10_000
+SHOWN = 20
 
 
 def main(
@@ -29,17 +31,24 @@ def main(
     ] = 0.05,
     dev_most: Annotated[int, typer.Option(help="Most held-out trials.")] = 1000,
     max_words: Annotated[int, typer.Option(help="Kept of each section.")] = 200,
-    require: Annotated[str, typer.Option(help="Section each must have.")] = "",
+    require: Annotated[
+        str, typer.Option(help="Sections each must have, comma-separated.")
+    ] = "",
     processes: Annotated[int, typer.Option()] = 1,
 ) -> None:
     """Write two files of training trials for the reader t2v.TrialCorpus.v1."""
     nlp = spacy.load(model, exclude=["transformer", "trial2vec"]) if model else _pipes()
+    needed = {label.strip() for label in require.split(",") if label.strip()}
     counts = {"train": 0, "dev": 0, "passed over": 0}
     with replaced_file(train) as new_train, replaced_file(dev) as new_dev:
-        out = {"train": new_train.open("w"), "dev": new_dev.open("w")}
-        linked = link_trials(nlp, trials, max_words, n_process=processes)
+        out = {
+            "train": new_train.open("w", encoding="utf8"),
+            "dev": new_dev.open("w", encoding="utf8"),
+        }
+        report = ReadReport()
+        linked = link_trials(nlp, trials, max_words, n_process=processes, report=report)
         for trial in tqdm(linked, disable=None, unit=" trials"):
-            if len(trial.sections) < 2 or (require and require not in trial.sections):
+            if len(trial.sections) < 2 or not needed <= set(trial.sections):
                 counts["passed over"] += 1
                 continue
             held_out = _draw(trial.nct_id) < dev_share and counts["dev"] < dev_most
@@ -48,6 +57,9 @@ def main(
             out[part].write(json.dumps(trial.to_dict()) + "\n")
         for file in out.values():
             file.close()
+        for refusal in report.refused[:SHOWN]:
+            typer.echo(f"Refused: {refusal}", err=True)
+        counts["refused"] = len(report.refused)
         typer.echo(", ".join(f"{number} {name}" for name, number in counts.items()))
         if not counts["train"] or not counts["dev"]:
             typer.echo("A part is empty: give more trials or another --dev-share.")

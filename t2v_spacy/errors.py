@@ -281,8 +281,47 @@ class Errors:
     )
     T135 = (
         "T135",
-        "The pipeline in {path} has no weights for the pipe '{name}'. Resume with the "
-        "config it was trained with.",
+        "The pipeline in {path} has no weights that fit the pipe '{name}'. Resume with "
+        "the config it was trained with.",
+    )
+    T136 = (
+        "T136",
+        "The pipe '{name}' got views without a word, or of which the transformer reads "
+        "nothing. Each span in doc.spans['views'] needs a letter or digit.",
+    )
+    T137 = (
+        "T137",
+        "{path}, line {line}: {reason}. Make the file again with "
+        "scripts/prepare_corpus.py.",
+    )
+    T138 = (
+        "T138",
+        "{path}: {number} of {total} trials are not used for training or evaluation: "
+        "{reason}.",
+    )
+    # experiments
+    T140 = ("T140", "{path} cannot be used as settings of experiments: {reason}.")
+    T141 = (
+        "T141",
+        "{path} names the environment variable {name}, which is not set. Set it to the "
+        "folder of the data, e.g. `export {name}=FOLDER`.",
+    )
+    T142 = (
+        "T142",
+        "The map of trials cannot be drawn: {reason}. Set `map.system` and "
+        "`map.records` in the settings.",
+    )
+    T143 = (
+        "T143",
+        "'{query}' is not a query of the benchmark {benchmark}. Set `cases.queries` in "
+        "the settings, or leave it out to have some drawn.",
+    )
+    T144 = ("T144", "{path} holds no results of experiments. Run them first.")
+    T139 = (
+        "T139",
+        "Section maps cannot be fitted: {reason}. Give trials with concepts, and a "
+        "pipeline with transformer and trial2vec whose model has "
+        "`section_maps = true`.",
     )
 
 

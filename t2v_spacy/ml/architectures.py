@@ -49,6 +49,7 @@ def build_trial2vec_encoder(
     weights: dict[str, float] = DEFAULT_WEIGHTS,
     n_heads: int = 6,
     width: int | None = None,
+    section_maps: bool = False,
 ) -> Model[list[Doc], TrialEncoding]:
     """Architecture `t2v.Trial2VecEncoder.v1`, see `TrialEncoder` for the settings.
 
@@ -68,7 +69,7 @@ def build_trial2vec_encoder(
             known = ", ".join(SECTION_LABELS)
             raise error(Errors.T008, value=label, labels=known)
     encoder: Model = PyTorchWrapper_v3(
-        TrialEncoder(aggregate, weights, n_heads, width),
+        TrialEncoder(aggregate, weights, n_heads, width, section_maps),
         convert_inputs=_convert_inputs,
         convert_outputs=_convert_outputs,
         serialize_model=_serialize,

@@ -71,5 +71,14 @@ def freeze(transformer: Any, layers: int) -> None:
     if not 0 < layers <= len(stack):
         reason = f"the backbone has {len(stack)} layers of its own weights"
         raise error(Errors.T026, setting="frozen_layers", value=layers, reason=reason)
-    for part in (base.embeddings, *stack[:layers]):
+    embeddings = getattr(base, "embeddings", None) or base.get_input_embeddings()
+    for part in (embeddings, *stack[:layers]):
         part.requires_grad_(False)
+
+
+def drop_empty_gradients(module: Any) -> None:
+    """Forget gradients that are zero, which is how thinc leaves them after a step: with
+    momentum an optimizer would move the weights again for a batch that gave none."""
+    for parameter in module.parameters():
+        if parameter.grad is not None and not parameter.grad.any():
+            parameter.grad = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from ..extensions import SECTIONS, VIEWS
 from ..sections.labels import KEY_ATTRIBUTES, SECTION_LABELS
 
 _NUMBER = {label: number for number, label in enumerate(SECTION_LABELS)}
+_BUT_TITLE = frozenset(KEY_ATTRIBUTES) - {"title"}
 
 
 @dataclass(frozen=True)
@@ -29,41 +31,30 @@ class ViewInfo:
 @dataclass(frozen=True)
 class BatchInfo:
     """conditions, interventions: Ids of the concepts linked in these sections, a Doc
-    each. attributes: Texts of the key attributes but the title. views: In the order of
-    the rows of `SectionBatch.views`."""
+    each. attributes: Texts of the key attributes but the title; without such, of all
+    sections. views: In the order of the rows of `SectionBatch.views`."""
 
     conditions: list[frozenset[str]]
     interventions: list[frozenset[str]]
     attributes: list[tuple[tuple[str, str], ...]]
     views: list[ViewInfo]
 
-    def alike(self) -> numpy.ndarray:
-        """(docs, docs) bool: pairs that share a condition and an intervention concept,
-        or all attributes but the title. To call them negatives would be false."""
-        n = len(self.conditions)
-        found = numpy.eye(n, dtype=bool)
-        for i in range(n):
-            for j in range(i):
-                found[i, j] = found[j, i] = self._are_alike(i, j)
-        return found
+    def share_concepts(self) -> numpy.ndarray:
+        """(docs, docs) bool: pairs of different trials that share a condition and an
+        intervention concept."""
+        return _shared(self.conditions) & _shared(self.interventions)
 
     def same_condition(self) -> numpy.ndarray:
         """(docs, docs) bool: pairs of different trials with a condition concept in
         common."""
-        n = len(self.conditions)
-        found = numpy.zeros((n, n), dtype=bool)
-        for i in range(n):
-            for j in range(i):
-                shared = not self.conditions[i].isdisjoint(self.conditions[j])
-                found[i, j] = found[j, i] = shared
-        return found
+        return _shared(self.conditions)
 
-    def _are_alike(self, i: int, j: int) -> bool:
-        if self.attributes[i] and self.attributes[i] == self.attributes[j]:
-            return True
-        return not self.conditions[i].isdisjoint(
-            self.conditions[j]
-        ) and not self.interventions[i].isdisjoint(self.interventions[j])
+    def alike(self) -> numpy.ndarray:
+        """(docs, docs) bool: pairs that share a condition and an intervention concept,
+        or all attributes but the title, and each trial with itself. To call them
+        negatives would be false."""
+        texts = _shared([frozenset([t] if t else ()) for t in self.attributes])
+        return self.share_concepts() | texts | numpy.eye(len(texts), dtype=bool)
 
 
 def read_batch(docs: Iterable[Doc]) -> BatchInfo:
@@ -73,13 +64,12 @@ def read_batch(docs: Iterable[Doc]) -> BatchInfo:
         concepts = doc._.concepts or ()
         conditions.append(_ids(concepts, "condition"))
         interventions.append(_ids(concepts, "intervention"))
-        attributes.append(
-            tuple(
-                (span.label_, span._.body.text.strip().casefold())
-                for span in doc.spans.get(SECTIONS, ())
-                if span.label_ in KEY_ATTRIBUTES and span.label_ != "title"
-            )
-        )
+        texts = [
+            (span.label_, span._.body.text.strip().casefold())
+            for span in doc.spans.get(SECTIONS, ())
+        ]
+        besides = tuple(text for text in texts if text[0] in _BUT_TITLE)
+        attributes.append(besides or tuple(texts))
         views += [
             ViewInfo(row, _NUMBER[span.label_], span.id_, span.kb_id_)
             for span in doc.spans.get(VIEWS, ())
@@ -89,3 +79,16 @@ def read_batch(docs: Iterable[Doc]) -> BatchInfo:
 
 def _ids(concepts: Iterable[dict], section: str) -> frozenset[str]:
     return frozenset(c["id"] for c in concepts if c["section"] == section)
+
+
+def _shared(sets: list[frozenset]) -> numpy.ndarray:
+    """(n, n) bool: pairs of different sets with a member in common."""
+    found = numpy.zeros((len(sets), len(sets)), dtype=bool)
+    owners: dict[object, list[int]] = defaultdict(list)
+    for row, members in enumerate(sets):
+        for member in members:
+            owners[member].append(row)
+    for rows in owners.values():
+        found[numpy.ix_(rows, rows)] = True
+    numpy.fill_diagonal(found, False)
+    return found

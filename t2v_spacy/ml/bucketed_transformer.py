@@ -26,7 +26,7 @@ from thinc.api import get_torch_default_device, xp2torch
 from transformers.file_utils import ModelOutput
 
 from ..errors import Errors, error
-from .backbone import find_backbone, freeze
+from .backbone import drop_empty_gradients, find_backbone, freeze
 from .buckets import make_buckets
 from .doc_data import make_wordpieces, split_by_doc
 from .precision import autocast, resolve_precision
@@ -241,6 +241,7 @@ def encode(
     precision = resolve_precision(run.precision, device)
     if is_train:
         freeze(model.transformer, run.frozen_layers)
+        drop_empty_gradients(model.transformer)
     lengths = windows.lengths
     longest = int(lengths.max()) if keep_tokens else 1
     width = model.get_dim("nO")
@@ -258,7 +259,8 @@ def encode(
             with autocast(precision, device):
                 output, backprop = model.layers[0](batch, is_train)
             hidden = output.last_hidden_state.detach().float()
-            steps.append((rows, mask, backprop))
+            if output.last_hidden_state.requires_grad:  # no, if all layers are frozen
+                steps.append((rows, mask, backprop))
         if keep_tokens:
             states[rows, : hidden.shape[1]] = hidden * mask[:, :, None]
         else:
@@ -266,6 +268,8 @@ def encode(
             states[rows, 0] = mean / mask.sum(1, keepdim=True)
 
     def backprop_states(d_states: torch.Tensor) -> None:
+        if not d_states.any():  # grad_factor = 0, or a batch without a loss
+            return
         for rows, mask, backprop in steps:
             if keep_tokens:
                 d_hidden = d_states[rows, : mask.shape[1]] * mask[:, :, None]

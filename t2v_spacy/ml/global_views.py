@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy
 
@@ -26,18 +27,7 @@ def dropout_views(rate: float = 0.3) -> ViewMaker:
     RAISES (T2VError T026): If the rate is not above 0 and below 1.
     """
     _check_rate(rate)
-
-    def make_views(
-        present: numpy.ndarray, rng: numpy.random.Generator
-    ) -> tuple[numpy.ndarray, numpy.ndarray]:
-        chance = rng.random(present.shape)
-        dropped = (chance < rate) & _ATTRIBUTES
-        # The attribute with the highest draw stays, if no other one does.
-        there = numpy.where((present > 0) & _ATTRIBUTES, chance, -1.0)
-        dropped[numpy.arange(len(present)), there.argmax(1)] = False
-        return present, present * ~dropped
-
-    return make_views
+    return partial(_drop, rate=rate)
 
 
 def split_views(rate: float = 0.5) -> ViewMaker:
@@ -48,27 +38,38 @@ def split_views(rate: float = 0.5) -> ViewMaker:
     RAISES (T2VError T026): If the rate is not above 0 and below 1.
     """
     _check_rate(rate)
-
-    def make_views(
-        present: numpy.ndarray, rng: numpy.random.Generator
-    ) -> tuple[numpy.ndarray, numpy.ndarray]:
-        first = rng.random(present.shape) < rate
-        # The criteria and their parts are one text.
-        first[:, _CRITERIA] = first[:, [_ELIGIBILITY]]
-        return present * first, present * ~first
-
-    return make_views
+    return partial(_split, rate=rate)
 
 
 def context_views() -> ViewMaker:
     """Views `t2v.ContextViews.v1`: the key attributes against the context."""
+    return _part
 
-    def make_views(
-        present: numpy.ndarray, rng: numpy.random.Generator
-    ) -> tuple[numpy.ndarray, numpy.ndarray]:
-        return present * _ATTRIBUTES, present * ~_ATTRIBUTES
 
-    return make_views
+def _drop(
+    present: numpy.ndarray, rng: numpy.random.Generator, *, rate: float
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    chance = rng.random(present.shape)
+    dropped = (chance < rate) & _ATTRIBUTES
+    # The attribute with the highest draw stays, if no other one does.
+    there = numpy.where((present > 0) & _ATTRIBUTES, chance, -1.0)
+    dropped[numpy.arange(len(present)), there.argmax(1)] = False
+    return present, present * ~dropped
+
+
+def _split(
+    present: numpy.ndarray, rng: numpy.random.Generator, *, rate: float
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    first = rng.random(present.shape) < rate
+    # The criteria and their parts are one text.
+    first[:, _CRITERIA] = first[:, [_ELIGIBILITY]]
+    return present * first, present * ~first
+
+
+def _part(
+    present: numpy.ndarray, rng: numpy.random.Generator
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    return present * _ATTRIBUTES, present * ~_ATTRIBUTES
 
 
 def _check_rate(rate: float) -> None:

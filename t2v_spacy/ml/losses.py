@@ -57,6 +57,29 @@ def info_nce(
     return (total + back) / 2
 
 
+def soft_nce(
+    vectors: torch.Tensor, targets: torch.Tensor, scale: torch.Tensor | float
+) -> torch.Tensor | None:
+    """Cross-entropy of the softmax of each row's cosines times `scale` to the other
+    rows, against its targets: several rows can be near, by degrees (supervised
+    contrastive learning, Khosla et al. 2020).
+
+    vectors (n, width); targets (n, n): 0 or more; the diagonal is not looked at.
+    RETURNS (Tensor | None): Mean over the rows that have a target and a row without
+        one; None if there is none.
+    """
+    own = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
+    targets = targets.masked_fill(own, 0.0)
+    rows = (targets > 0).any(1) & ((targets == 0) & ~own).any(1)
+    if not rows.any():
+        return None
+    logits = (vectors @ vectors.T * scale).masked_fill(own, -torch.inf)
+    # 0 * -inf on the diagonal would be NaN.
+    logs = logits.log_softmax(1).masked_fill(own, 0.0)[rows]
+    wanted = targets[rows]
+    return -((wanted * logs).sum(1) / wanted.sum(1)).mean()
+
+
 def _row_loss(
     logits: torch.Tensor, extra: torch.Tensor | None, valid: torch.Tensor
 ) -> torch.Tensor | None:
@@ -64,7 +87,8 @@ def _row_loss(
     targets = torch.arange(len(logits), device=logits.device)
     if extra is not None:
         logits = torch.cat([logits, extra], dim=1)
-    rows = valid & (torch.isfinite(logits).sum(1) > 1)
+    # Left out are only the masked: a loss that is no number must be seen.
+    rows = valid & ((logits != -torch.inf).sum(1) > 1)
     if not rows.any():
         return None
     return cross_entropy(logits[rows], targets[rows])

@@ -5,6 +5,7 @@ Plain PyTorch over the section vectors of a batch; nothing here knows of spaCy.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy
@@ -14,7 +15,7 @@ from ..errors import Errors, error
 from ..sections.labels import KEY_ATTRIBUTES, SECTION_LABELS
 from .batch_info import BatchInfo
 from .global_views import ViewMaker
-from .losses import info_nce
+from .losses import info_nce, soft_nce
 from .pytorch_encoder import TrialEncoder
 
 _TITLE = SECTION_LABELS.index("title")
@@ -47,6 +48,8 @@ class ContrastiveObjective:
     global: two views of one trial are near, other trials far. Hard negatives are the
         second view with the title (`attribute_negatives`) or with the context
         (`context_negatives`) of a trial of the batch that shares a condition.
+    alike: trials that share a condition and an intervention concept are near, other
+        trials far. This goes beyond the paper: knowledge says which trials are alike.
     local: a key attribute is near its text with a mention renamed, far from it with the
         mention deleted or replaced by something unlike (`local_negatives`).
     match: each key attribute is near the vector of its own trial.
@@ -89,9 +92,8 @@ class ContrastiveObjective:
         """sections (docs, labels, width) and views (n, width) straight from the
         backbone, present (docs, labels)."""
         losses = Losses()
-        for name in ("global", "match", "local", "names"):
-            weight = self.weights[name]
-            if weight and name in ("global", "match"):
+        for name, weight in self.weights.items():
+            if weight and name in ("global", "alike", "match"):
                 loss = getattr(self, f"_{name}")(encoder, sections, present, batch)
                 losses.add(name, weight, loss)
             elif weight and batch.views:
@@ -126,12 +128,13 @@ class ContrastiveObjective:
         negatives = given = None
         if others:
             negatives = torch.stack(others, dim=1)
-            # A swap that changed nothing shown would be the positive itself.
+            # A swap that only took something away would be the positive itself.
             changed = [
-                ((vectors != sections).any(2) & (there > 0) | (there != second)).any(1)
+                ((vectors != sections).any(2) & (there > 0)).any(1)
                 for vectors, there in variants[2:]
             ]
-            given = torch.stack(changed, dim=1) & _nonzero(negatives)
+            heavy = [encoder.has_weight(there) for _, there in variants[2:]]
+            given = torch.stack(changed, dim=1) & torch.stack(heavy, dim=1)
         return info_nce(
             anchors,
             positives,
@@ -139,10 +142,21 @@ class ContrastiveObjective:
             negatives=negatives,
             given=given,
             ignore=self._ignored(batch, sections),
-            valid=_nonzero(anchors) & _nonzero(positives),
+            valid=encoder.has_weight(first) & encoder.has_weight(second),
             in_batch=self.in_batch_negatives,
             symmetric=self.symmetric,
         )
+
+    def _alike(
+        self,
+        encoder: TrialEncoder,
+        sections: torch.Tensor,
+        present: torch.Tensor,
+        batch: BatchInfo,
+    ) -> torch.Tensor | None:
+        trials, _ = encoder(sections, present)
+        alike = torch.from_numpy(batch.share_concepts()).to(sections.device)
+        return soft_nce(trials, alike.float(), encoder.scale())
 
     def _match(
         self,
@@ -159,7 +173,7 @@ class ContrastiveObjective:
                 trials,
                 encoder.scale(),
                 ignore=ignore,
-                valid=present[:, label] > 0,
+                valid=(present[:, label] > 0) & encoder.has_weight(present),
             )
             for label in _ATTRIBUTES
         ]
@@ -177,25 +191,25 @@ class ContrastiveObjective:
         if not positive:
             return None
         keys = [(batch.views[i].doc, batch.views[i].label) for i in positive]
-        anchors = encoder.local(torch.stack([sections[d, lab] for d, lab in keys]))
-        vectors = encoder.local(views)
+        anchors = encoder.local(
+            torch.stack([sections[doc, label] for doc, label in keys]),
+            [label for _, label in keys],
+        )
+        vectors = encoder.local(views, [view.label for view in batch.views])
         negatives = given = None
         if self.local_negatives:
-            rows = [
-                [
-                    i
-                    for i, v in enumerate(batch.views)
-                    if v.kind == "negative" and (v.doc, v.label) == key
-                ]
-                for key in keys
-            ]
+            found = defaultdict(list)
+            for i, view in enumerate(batch.views):
+                if view.kind == "negative":
+                    found[view.doc, view.label].append(i)
+            rows = [found[key] for key in keys]
             most = max(map(len, rows))
             if most:
                 index = torch.tensor([row + [0] * (most - len(row)) for row in rows])
                 negatives = vectors[index]
                 given = torch.tensor(
                     [[j < len(row) for j in range(most)] for row in rows]
-                )
+                ) & _nonzero(negatives)
         ignore = None
         if self.mask_alike:
             alike = torch.from_numpy(batch.alike())
@@ -210,6 +224,7 @@ class ContrastiveObjective:
             negatives=negatives,
             given=given,
             ignore=ignore,
+            valid=_nonzero(anchors) & _nonzero(vectors[positive]),
             in_batch=self.in_batch_negatives,
         )
 
@@ -223,7 +238,8 @@ class ContrastiveObjective:
         names = [i for i, v in enumerate(batch.views) if v.kind == "name"]
         if not names:
             return None
-        vectors = encoder.local(views[names])
+        labels = [batch.views[i].label for i in names]
+        vectors = encoder.local(views[names], labels)
         concepts = [batch.views[i].concept for i in names[::2]]
         return info_nce(
             vectors[0::2],
@@ -248,6 +264,7 @@ class ContrastiveObjective:
 def contrastive_objective(
     views: ViewMaker,
     global_weight: float = 1.0,
+    alike_weight: float = 0.0,
     local_weight: float = 1.0,
     match_weight: float = 0.0,
     names_weight: float = 0.0,
@@ -262,8 +279,8 @@ def contrastive_objective(
     """Objective `t2v.ContrastiveObjective.v1`, see `ContrastiveObjective`.
 
     views: Maker of the two views of the global loss, e.g. t2v.SplitViews.v1.
-    global_weight, local_weight, match_weight, names_weight (float): L = sum of weight
-        times loss. The local and the names loss need views of
+    global_weight, alike_weight, local_weight, match_weight, names_weight (float): L =
+        sum of weight times loss. The alike loss needs `doc._.concepts`; the local and the names loss need views of
         t2v.KnowledgeViews.v1 from the corpus reader.
     in_batch_negatives (bool): The other trials of the batch are negatives.
     mask_alike (bool): But not those that share a condition and an intervention concept,
@@ -274,6 +291,7 @@ def contrastive_objective(
     """
     weights = {
         "global": global_weight,
+        "alike": alike_weight,
         "local": local_weight,
         "match": match_weight,
         "names": names_weight,
@@ -319,7 +337,8 @@ def _swap(
 
 
 def _nonzero(vectors: torch.Tensor) -> torch.Tensor:
-    return vectors.detach().abs().amax(-1) > 0
+    # Not "> 0": what is no number must reach the loss and be seen.
+    return vectors.detach().abs().amax(-1) != 0
 
 
 def _equal(values: list[str]) -> torch.Tensor:

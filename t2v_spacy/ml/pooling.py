@@ -80,12 +80,12 @@ def forward(
             if share is None:
                 continue
             last = first + len(share) - n_labels
-            d_pooled = d_batch.vectors[i]
-            if last > first:
-                d_pooled = xp.concatenate([d_pooled, d_batch.views[first:last]])
+            d_rows = share[:n_labels].T @ d_batch.vectors[i]
+            if d_batch.views is not None:
+                d_rows += share[n_labels:].T @ d_batch.views[first:last]
             first = last
+            d_rows *= model.attrs["grad_factor"]
             mask = _mask(xp, data)
-            d_rows = (share.T @ d_pooled) * model.attrs["grad_factor"]
             d_states = d_rows[:, None] * (mask / mask.sum(axis=1, keepdims=True))
             d_datas.append(
                 TransformerData(

@@ -52,7 +52,12 @@ class TrialEncoder(nn.Module):
     n_heads (int): Attention heads; must divide the width of the backbone.
     width (int | None): Output width; None is the backbone's, else a bias-free
         projection with orthogonal initialisation.
+    section_maps (bool): Each section has an affine map of its own before all else, the
+        identity until `set_maps`; see `t2v_spacy.training.concept_maps`.
     """
+
+    centres: torch.Tensor
+    maps: torch.Tensor
 
     def __init__(
         self,
@@ -60,12 +65,14 @@ class TrialEncoder(nn.Module):
         weights: Mapping[str, float] = DEFAULT_WEIGHTS,
         n_heads: int = 6,
         width: int | None = None,
+        section_maps: bool = False,
     ) -> None:
         super().__init__()
         self.aggregate = aggregate
         self.initial_weights = dict(weights)
         self.n_heads = n_heads
         self.width = width
+        self.section_maps = section_maps
         self.attention: nn.MultiheadAttention | None = None
 
     def build(self, width_in: int) -> None:
@@ -77,6 +84,10 @@ class TrialEncoder(nn.Module):
             projection = nn.Linear(width_in, self.width, bias=False)
             nn.init.orthogonal_(projection.weight)
             self.projection = projection
+        if self.section_maps:
+            n = len(SECTION_LABELS)
+            self.register_buffer("centres", torch.zeros(n, width_in))
+            self.register_buffer("maps", torch.eye(width_in).repeat(n, 1, 1))
         if self.aggregate == "residual":
             start = [self.initial_weights.get(label, 0.0) for label in SECTION_LABELS]
             self.weights = nn.Parameter(torch.tensor(start))
@@ -90,16 +101,46 @@ class TrialEncoder(nn.Module):
         """sections (trials, labels, width_in), present (trials, labels) of 0 and 1 ->
         trial vectors (trials, width), section vectors (trials, labels, width), all of
         unit length; zero where nothing is present."""
-        local = normalize(sections, dim=-1) * present[:, :, None]
+        local = self.mapped(sections, slice(None)) * present[:, :, None]
         total = self.attend(local, present)
         if self.aggregate == "residual":
             total = total + torch.einsum("l,nlw->nw", self.weights, local)
         trials = normalize(self.projection(total), dim=-1)
         return trials, normalize(self.projection(local), dim=-1)
 
-    def local(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Vectors of texts (n, width_in) in the space of the section vectors."""
-        return normalize(self.projection(normalize(vectors, dim=-1)), dim=-1)
+    def local(self, vectors: torch.Tensor, labels: list[int]) -> torch.Tensor:
+        """Vectors of texts (n, width_in), each of a section label, in the space of the
+        section vectors."""
+        local = self.mapped(vectors, torch.tensor(labels, device=vectors.device))
+        return normalize(self.projection(local), dim=-1)
+
+    def mapped(
+        self, vectors: torch.Tensor, labels: torch.Tensor | slice
+    ) -> torch.Tensor:
+        """Vectors (..., n, width_in), row i of the i-th of the labels, of unit length
+        and, if there are maps, through the map of their label."""
+        unit = normalize(vectors, dim=-1)
+        if not self.section_maps:
+            return unit
+        centred = unit - self.centres[labels]
+        moved = torch.einsum("...nw,nwv->...nv", centred, self.maps[labels])
+        return normalize(moved, dim=-1)
+
+    def set_maps(self, centres: torch.Tensor, maps: torch.Tensor) -> None:
+        """The affine maps x -> (x - centre) @ map: centres (labels, width_in), maps
+        (labels, width_in, width_in)."""
+        with torch.no_grad():
+            self.centres.copy_(centres)
+            self.maps.copy_(maps)
+
+    def has_weight(self, present: torch.Tensor) -> torch.Tensor:
+        """Whether a trial vector of these sections (n, labels) rests on one that counts
+        from the start: (n) bool. Any other is next to zero before it is brought to unit
+        length, which would multiply its gradient a thousandfold."""
+        if self.aggregate == "paper":
+            return (present > 0).any(1)
+        start = [self.initial_weights.get(label, 0.0) for label in SECTION_LABELS]
+        return present @ torch.tensor(start).to(present) > 0
 
     def scale(self) -> torch.Tensor:
         """One over the temperature of the contrastive losses."""

@@ -43,7 +43,9 @@ def _get_spans(
 def _sections_of(doc: Doc, spans_key: str, labels: frozenset[str]) -> list[Span]:
     group = doc.spans.get(spans_key, ())
     spans = [span for span in group if span.label_ in labels]
-    if spans or not len(doc):
-        spans.sort(key=lambda span: span.start)
-        return [*spans, *doc.spans.get(VIEWS, ())]
-    return [Span(doc, 0, len(doc), label="description")]
+    views = list(doc.spans.get(VIEWS, ()))
+    end = views[0].start if views else len(doc)
+    if not spans and end:
+        spans = [Span(doc, 0, end, label="description")]
+    spans.sort(key=lambda span: span.start)
+    return spans + views

@@ -14,6 +14,8 @@ from ..sections.labels import SECTION_LABELS
 from .section_text import SectionText, read_section
 
 _NUMBER = {label: number for number, label in enumerate(SECTION_LABELS)}
+# Ids of the spans in `doc.spans["views"]`; other spans may have ids of their own.
+VIEW_KINDS = ("positive", "negative", "name")
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,11 @@ def make_windows(
         text, headings = (doc.text, _heading_ends(doc)) if doc is not None else ("", {})
         for span in doc_spans:
             section = read_section(span, text, headings.get(span.start, 0))
-            views += bool(span.id_)
-            which = -views if span.id_ else _NUMBER.get(span.label_, _NUMBER["other"])
+            which = _NUMBER.get(span.label_, _NUMBER["other"])
+            if span.id_ in VIEW_KINDS:
+                views += 1
+                which = -views
+                section = section if section.text else _as_it_stands(span)
             if section.text:
                 number.setdefault(section.text, len(number))
                 sections.append((span, section, which))
@@ -138,6 +143,11 @@ def _heading_ends(doc: Doc) -> dict[int, int]:
     if "headings" not in doc.spans:
         return {}
     return {span.start: span.end_char for span in doc.spans["headings"]}
+
+
+def _as_it_stands(span: Span) -> SectionText:
+    """A view that is no more than "Drug:"; each view has a row."""
+    return SectionText(span.text.strip(), numpy.array([(0, span.start_char)], "i"))
 
 
 def pad(ids: list[list[int]], rows: numpy.ndarray, pad_token_id: int) -> WordpieceBatch:

@@ -22,6 +22,7 @@ default_model_config = """
 aggregate = "residual"
 n_heads = 6
 width = null
+section_maps = false
 
 [model.weights]
 title = 1.0
@@ -96,14 +97,16 @@ class Trial2Vec(TrainablePipe):
         RAISES (T2VError): T023 if no transformer of ours ran before this pipe.
         """
         docs = list(docs)
-        outputs = [doc._.trf_data and doc._.trf_data.model_output for doc in docs]
-        if any(
-            output is None or ("section" not in output and output) for output in outputs
-        ):
-            raise error(Errors.T023, name=self.name)
-        if not any(outputs):
+        if not any(self._check_outputs(docs)):
             return None
         return self.model.predict(docs)
+
+    def _check_outputs(self, docs: list[Doc]) -> list[Any]:
+        outputs = [doc._.trf_data and doc._.trf_data.model_output for doc in docs]
+        for output in outputs:
+            if output is None or ("section" not in output and output):
+                raise error(Errors.T023, name=self.name)
+        return outputs
 
     def set_annotations(self, docs: Iterable[Doc], encoding: Any) -> None:
         """Write float32 NumPy vectors to the Docs; None for a Doc without words.
@@ -148,14 +151,19 @@ class Trial2Vec(TrainablePipe):
             learn from (one trial, or only trials alike) changes nothing and counts in
             losses[f"{name}_skipped"].
         RAISES (T2VError): T130 for a loss that is no number, T023 without a
-            transformer, T131 without an objective.
+            transformer, T131 without an objective, T136 for a view without words.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, "Trial2Vec.update")
+        skipped = f"{self.name}_skipped"
         docs = [eg.predicted for eg in examples]
         if not any(len(doc) for doc in docs):
+            losses[skipped] = losses.get(skipped, 0.0) + 1
             return losses
+        listener: Any = self.model.get_ref("listener")
+        if listener._batch_id is None:  # the transformer is frozen, or there is none
+            self._check_outputs(docs)
         layer = self.model.get_ref("sections")
         sections, backprop = layer.begin_update(docs)
         found, d_sections = self.get_loss(examples, sections)
@@ -163,7 +171,6 @@ class Trial2Vec(TrainablePipe):
         if sgd is not None:
             self.finish_update(sgd)
         if found.total is None:
-            skipped = f"{self.name}_skipped"
             losses[skipped] = losses.get(skipped, 0.0) + 1
             return losses
         losses[self.name] += float(found.total.detach())
@@ -180,14 +187,18 @@ class Trial2Vec(TrainablePipe):
             vectors; those of the encoder's own parameters are left in them.
         RAISES: As `update`.
         """
+        from ..ml.backbone import drop_empty_gradients
         from ..ml.batch_info import read_batch
         from ..ml.pooling import SectionBatch
 
         if self.objective is None:
             raise error(Errors.T131, name=self.name)
         batch = read_batch(eg.predicted for eg in examples)
+        if len(batch.views) != len(scores.views):
+            raise error(Errors.T136, name=self.name)
         module = self.model.get_ref("encoder").shims[0]._model
         module.train()
+        drop_empty_gradients(module)
         vectors = xp2torch(scores.vectors, requires_grad=True)
         views = xp2torch(scores.views, requires_grad=True)
         present = xp2torch(scores.present)

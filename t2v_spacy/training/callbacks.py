@@ -50,8 +50,10 @@ def hide_paths() -> Callable[[Language], Language]:
     def before_to_disk(nlp: Language) -> Language:
         paths = nlp.config.get("paths", {})
         for name, value in paths.items():
-            backbone = name == "backbone" and value
-            paths[name] = Path(value).name if backbone else None
+            if name != "backbone" or value is None:
+                paths[name] = None
+            elif Path(value).expanduser().is_dir():
+                paths[name] = Path(value).name
         return nlp
 
     return before_to_disk
@@ -63,7 +65,8 @@ def resume_from(path: Path | None = None) -> Callable[[Language], Language]:
     training. The optimizer starts anew; set `training.max_steps` to what is left.
 
     path (Path | None): The pipeline; None starts from the config alone.
-    RAISES (T2VError): T001 if there is nothing at the path, T135 if it has other pipes.
+    RAISES (T2VError): T001 if there is nothing at the path, T135 if it has other pipes
+        or weights of another shape.
     """
 
     def after_init(nlp: Language) -> Language:
@@ -72,12 +75,13 @@ def resume_from(path: Path | None = None) -> Callable[[Language], Language]:
         if not Path(path).is_dir():
             raise error(Errors.T001, path=path)
         for name in nlp.pipe_names:
-            pipe = nlp.get_pipe(name)
+            pipe: Any = nlp.get_pipe(name)
             if not getattr(pipe, "is_trainable", False):
                 continue
-            if not (Path(path) / name).is_dir():
-                raise error(Errors.T135, path=path, name=name)
-            pipe.from_disk(Path(path) / name, exclude=["vocab"])
+            try:
+                pipe.from_disk(Path(path) / name, exclude=["vocab"])
+            except (OSError, RuntimeError, ValueError) as err:
+                raise error(Errors.T135, path=path, name=name) from err
         return nlp
 
     return after_init

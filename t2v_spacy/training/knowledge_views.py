@@ -7,8 +7,9 @@ sibling (near), deleted or replaced by something unlike (far).
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 POSITIVES = ("canonical", "alias", "sibling")
 NEGATIVES = ("deletion", "dissimilar")
 _HELD_OUT_PARTS = 1000
+_DRAWS = 3  # of something unlike, since one may be held out
 
 
 class Mention(NamedTuple):
@@ -34,8 +36,9 @@ class Mention(NamedTuple):
 
 
 class View(NamedTuple):
-    """A text to learn from. label: the attribute; kind: "positive", "negative" or
-    "name" (which come in pairs); concept: what it names now, "" after a deletion."""
+    """A text to learn from, with a letter or digit. label: the attribute; kind:
+    "positive", "negative" or "name" (which come in pairs); concept: what it names now,
+    "" after a deletion."""
 
     label: str
     kind: str
@@ -63,6 +66,7 @@ def knowledge_views(
     attributes (Iterable[str]): Sections whose mentions are renamed.
     positives: Of "canonical", "alias", "sibling"; one that the concept has is drawn.
     negatives: Of "deletion", "dissimilar"; each gives a text where it can.
+        Placebo and the like are neither renamed nor put in.
     attributes_per_trial (int): Most attributes of one trial that get views.
     names_per_trial (int): Concepts of the whole base of which two names each are added,
         every second one a sibling of the one before. Defaults to 0.
@@ -84,6 +88,13 @@ def knowledge_views(
             if value not in known:
                 reason = f"one of {', '.join(known)}"
                 raise error(Errors.T026, setting=setting, value=value, reason=reason)
+    for setting, number in (
+        ("attributes_per_trial", attributes_per_trial),
+        ("names_per_trial", names_per_trial),
+    ):
+        if number < 0:
+            reason = "0 or more"
+            raise error(Errors.T026, setting=setting, value=number, reason=reason)
     if not 0 <= held_out < 1:
         reason = "0 or more and below 1"
         raise error(Errors.T026, setting="held_out", value=held_out, reason=reason)
@@ -99,8 +110,14 @@ def knowledge_views(
         for label in rng.permutation(usable).tolist():
             if len({view.label for view in views}) == attributes_per_trial:
                 break
-            found = [m for m in mentions if m.section == label and _usable(m, kb)]
-            found = [m for m in found if not is_held_out(m.concept, held_out)]
+            found = [
+                mention
+                for mention in mentions
+                if mention.section == label
+                and mention.concept in kb
+                and _usable(mention.concept, kb)
+                and place(mention.text, sections[label])
+            ]
             if found:
                 mention = found[rng.integers(len(found))]
                 views += _of_mention(mention, sections[label], kb, rng)
@@ -118,14 +135,17 @@ def knowledge_views(
         if positive is None:
             return []
         name, other = positive
-        views = [View(label, "positive", text.replace(old, name, 1), other)]
+        start, end = place(old, text)  # type: ignore[misc]
+        before, after = text[:start], text[end:]
+        views = [View(label, "positive", before + name + after, other)]
         if "deletion" in negatives:
-            rest = text.replace(old, "", 1).strip(" ,")
-            if any(map(str.isalnum, rest)):
+            rest = _tidy(before + after)
+            if is_readable(rest):
                 views.append(View(label, "negative", rest, ""))
         if "dissimilar" in negatives:
-            for unlike in kb.dissimilar(concept, 1, rng):
-                new = text.replace(old, kb.name(unlike), 1)
+            drawn = kb.dissimilar(concept, _DRAWS, rng)
+            for unlike in [i for i in drawn if _usable(i, kb)][:1]:
+                new = before + kb.name(unlike) + after
                 views.append(View(label, "negative", new, unlike))
         return views
 
@@ -133,7 +153,7 @@ def knowledge_views(
         how: str, concept: str, old: str, kb: KnowledgeBase, rng: numpy.random.Generator
     ) -> tuple[str, str] | None:
         if how == "sibling":
-            ids = [i for i in kb.siblings(concept) if not is_held_out(i, held_out)]
+            ids = [i for i in kb.siblings(concept) if _usable(i, kb)]
             if not ids:
                 return None
             other = ids[rng.integers(len(ids))]
@@ -154,12 +174,15 @@ def knowledge_views(
                 else ids[rng.integers(len(ids))]
             )
             concept = kb[last]
-            if not concept.aliases or is_held_out(last, held_out):
+            if not concept.aliases or not _usable(last, kb):
                 continue
             names = [concept.canonical_name, *concept.aliases]
             one, two = rng.choice(len(names), 2, replace=False).tolist()
             views += [View("other", "name", names[i], last) for i in (one, two)]
         return views
+
+    def _usable(concept: str, kb: KnowledgeBase) -> bool:
+        return not is_held_out(concept, held_out) and concept not in no_evidence(kb)
 
     return make_views
 
@@ -172,15 +195,31 @@ def is_held_out(concept: str, share: float) -> bool:
     return int.from_bytes(digest, "big") % _HELD_OUT_PARTS < share * _HELD_OUT_PARTS
 
 
-def _usable(mention: Mention, kb: KnowledgeBase) -> bool:
-    return mention.concept in kb and mention.concept not in _no_evidence(kb)
+def place(mention: str, text: str) -> tuple[int, int] | None:
+    """Where a mention first stands in a text as words of its own: "RA" is not in
+    "RANDOMISED"."""
+    found = re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", text)
+    return found.span() if found else None
 
 
-@cache
-def _no_evidence(kb: KnowledgeBase) -> frozenset[str]:
+def is_readable(text: str) -> bool:
+    """Whether a text has a letter or digit, and so something to encode."""
+    return any(map(str.isalnum, text))
+
+
+def _tidy(text: str) -> str:
+    """A text without the blanks and commas that a deletion leaves behind."""
+    text = re.sub(r"\s+", " ", re.sub(r"\(\s*\)", "", text))
+    return re.sub(r" ?,(?: ?,)*", ",", text).strip(" ,")
+
+
+# One base is in use at a time, and none should be kept for ever.
+@lru_cache(maxsize=1)
+def no_evidence(kb: KnowledgeBase) -> frozenset[str]:
+    """Concepts that make no two trials alike, such as placebo."""
     return frozenset(i for name in NO_EVIDENCE for i in kb.lookup(name)[:1])
 
 
-@cache
+@lru_cache(maxsize=1)
 def _all_ids(kb: KnowledgeBase) -> list[str]:
     return list(kb.ids())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,8 @@ def train_logger(
             log_console(info)
             if info is None:
                 return
-            scores = {k: _plain(v) for k, v in (info["other_scores"] or {}).items()}
+            given = info["other_scores"] or {}
+            scores = {name: _plain(value) for name, value in given.items()}
             if not floor:
                 floor.update(scores)
             if path is not None:
@@ -60,10 +62,11 @@ def train_logger(
                     "floor": dict(floor),
                 }
                 srsly.write_jsonl(path, [row], append=True, append_new_line=False)
-            cosine = scores.get("trial2vec_mean_cosine") or 0.0
+            cosine = given.get("trial2vec_mean_cosine", 0.0)
             before = floor.get("trial2vec_mean_cosine") or 0.0
-            # A backbone that was never trained starts there and comes down.
-            if cosine > max(max_cosine, before):
+            # A backbone that was never trained starts there and comes down. Not ">":
+            # a mean that is no number is no better.
+            if not cosine <= max(max_cosine, before):
                 raise error(
                     Errors.T134, cosine=cosine, step=info["step"], limit=max_cosine
                 )
@@ -74,4 +77,7 @@ def train_logger(
 
 
 def _plain(value: Any) -> Any:
-    return float(value) if hasattr(value, "__float__") else value
+    """As JSON has it, which knows no infinity and nothing that is no number."""
+    if not hasattr(value, "__float__"):
+        return value
+    return float(value) if math.isfinite(value) else None

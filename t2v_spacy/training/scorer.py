@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +35,29 @@ def make_trial2vec_scorer(
     RETURNS (Callable): Examples to scores; None where there is nothing to score.
     """
 
-    def score(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
-        docs = [eg.predicted for eg in examples]
-        docs = [doc for doc in docs if doc._.trial_vector is not None]
-        vectors = np.stack([doc._.trial_vector for doc in docs]) if docs else None
-        scores: dict[str, Any] = {
-            f"{KEY}_own_criteria": own_criteria(docs),
-            f"{KEY}_mean_cosine": None if vectors is None else mean_cosine(vectors),
-            f"{KEY}_rank": None if vectors is None else effective_rank(vectors),
-        }
-        if labels is not None and vectors is not None:
-            ids = [doc.user_data.get(NCT_ID, "") for doc in docs]
-            scores |= _judged(labels, format, ids, vectors)
-        return scores
+    return partial(_score, labels=labels, format=format)
 
-    return score
+
+def _score(
+    examples: Iterable[Example], *, labels: Path | None, format: str, **_: Any
+) -> dict[str, Any]:
+    docs = [eg.predicted for eg in examples]
+    docs = [doc for doc in docs if doc._.trial_vector is not None]
+    vectors = np.stack([doc._.trial_vector for doc in docs]) if docs else None
+    scores: dict[str, Any] = {
+        f"{KEY}_own_criteria": own_criteria(docs),
+        f"{KEY}_mean_cosine": None if vectors is None else mean_cosine(vectors),
+        f"{KEY}_rank": None if vectors is None else effective_rank(vectors),
+    }
+    if labels is not None and vectors is not None:
+        scores |= _judged(labels, format, [_nct_id(doc) for doc in docs], vectors)
+    return scores
+
+
+def _nct_id(doc: Doc) -> str:
+    if NCT_ID in doc.user_data or doc._.trial is None:
+        return str(doc.user_data.get(NCT_ID, ""))
+    return doc._.trial.nct_id
 
 
 def own_criteria(docs: Sequence[Doc]) -> float | None:
@@ -65,7 +74,8 @@ def own_criteria(docs: Sequence[Doc]) -> float | None:
     if len(queries) < 2:
         return None
     scores = np.stack(queries) @ np.stack(targets).T
-    ranks = (scores >= np.diagonal(scores)[:, None]).sum(axis=1)
+    # Not ">=": what is no number must not rank first.
+    ranks = (~(scores < np.diagonal(scores)[:, None])).sum(axis=1)
     return float((1 / ranks).mean())
 
 
@@ -82,6 +92,8 @@ def effective_rank(vectors: np.ndarray) -> float | None:
     """Exp of the entropy of the centred rows' spectrum, between 1 and their width."""
     if len(vectors) < 2:
         return None
+    if not np.isfinite(vectors).all():
+        return float("nan")
     centred = vectors - vectors.mean(axis=0)
     variance = np.linalg.svd(centred, compute_uv=False).astype("float64") ** 2
     if not variance.sum():
@@ -92,15 +104,18 @@ def effective_rank(vectors: np.ndarray) -> float | None:
 
 def _judged(
     labels: Path, format: str, ids: Sequence[str], vectors: np.ndarray
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     from ..evaluation import evaluate, load_benchmark
+    from ..evaluation.benchmark import normal
     from ..trial import Trial
 
     benchmark = load_benchmark(labels, format, trials=[Trial(nct_id=i) for i in ids])
-    row = {nct_id: i for i, nct_id in enumerate(ids)}
+    row = {normal(nct_id): i for i, nct_id in enumerate(ids)}
     scores = {}
     for query in benchmark.queries:
-        docs = benchmark.candidates[query] if benchmark.candidates else ids
+        if query not in row:  # a text that comes with the labels
+            continue
+        docs = benchmark.candidates[query] if benchmark.candidates else row
         known = [doc for doc in docs if doc in row and doc != query]
         cosines = vectors[[row[doc] for doc in known]] @ vectors[row[query]]
         scores[query] = dict(zip(known, cosines.tolist(), strict=True))

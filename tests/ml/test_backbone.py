@@ -5,7 +5,7 @@ import torch
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.ml import backbone
-from t2v_spacy.ml.backbone import find_backbone
+from t2v_spacy.ml.backbone import drop_empty_gradients, find_backbone, freeze
 from t2v_spacy.ml.bucketed_transformer import build_bucketed_transformer
 from t2v_spacy.ml.precision import has_bf16, resolve_precision
 from t2v_spacy.ml.span_getters import section_spans
@@ -64,3 +64,41 @@ def test_precision_names():
         resolve_precision("fp8", CPU)
     assert resolve_precision("float32", CPU) == "float32"
     assert resolve_precision("auto", CPU) == ("bf16" if has_bf16(CPU) else "float32")
+
+
+@pytest.fixture
+def bert(tiny_backbone):
+    from transformers import AutoModel
+
+    return AutoModel.from_pretrained(tiny_backbone)
+
+
+@pytest.mark.parametrize(
+    ("layers", "trained"), [(0, {"0", "1"}), (1, {"1"}), (2, set())]
+)
+def test_freeze_keeps_the_lowest_layers(bert, layers, trained):
+    freeze(bert, layers)
+    names = [name for name, p in bert.named_parameters() if p.requires_grad]
+    found = {name.split(".")[2] for name in names if name.startswith("encoder.")}
+    assert found == trained
+    has_embeddings = any(name.startswith("embeddings.") for name in names)
+    assert has_embeddings == (layers == 0)
+
+
+def test_more_frozen_layers_than_there_are_is_named(bert):
+    with pytest.raises(T2VError, match="T026.*frozen_layers = 3.*has 2 layers"):
+        freeze(bert, 3)
+
+
+def test_negative_frozen_layers_are_named():
+    with pytest.raises(T2VError, match="T026.*frozen_layers = -1"):
+        build_bucketed_transformer("x", section_spans(), frozen_layers=-1)
+
+
+def test_only_gradients_of_zero_are_dropped():
+    module = torch.nn.Linear(2, 2)
+    module.weight.grad = torch.tensor([[0.0, 0.0], [0.0, 1.0]])
+    module.bias.grad = torch.zeros(2)
+    drop_empty_gradients(module)
+    assert module.bias.grad is None
+    assert module.weight.grad is not None

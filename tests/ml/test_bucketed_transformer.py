@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy
 import pytest
 import torch
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy_transformers.data_classes import FullTransformerBatch
 from thinc.api import reduce_mean, xp2torch
 from transformers import AutoModel, AutoTokenizer
@@ -11,7 +11,11 @@ from transformers.file_utils import ModelOutput
 
 from t2v_spacy.doc import make_trial_doc
 from t2v_spacy.ml.windows import Windows, make_windows
+from t2v_spacy.sections.labels import SECTION_LABELS
+from t2v_spacy.training.knowledge_views import View
+from t2v_spacy.training.training_trial import TrainingTrial, make_training_doc
 from tests.conftest import make_tiny_nlp, make_trials
+from tests.training.toys import make_examples
 
 
 @pytest.fixture
@@ -161,3 +165,70 @@ def test_copy_and_bytes_give_the_same_rows(tiny_nlp, tiny_backbone, docs):
     for other in (model.copy(), again):
         found = other.predict(docs).model_output.last_hidden_state
         assert torch.allclose(found, expected, atol=1e-6)
+
+
+def test_views_are_rows_of_their_own(tiny_nlp):
+    docs = [eg.predicted for eg in make_examples(tiny_nlp)]
+    windows = windows_of(model_of(tiny_nlp), docs)
+    for doc, rows in zip(docs, windows.doc_rows, strict=True):
+        found = windows.section[rows]
+        views = len(doc.spans["views"])
+        assert sorted(-found[found < 0]) == list(range(1, views + 1))
+        labels = {SECTION_LABELS[i] for i in found[found >= 0]}
+        assert labels == {span.label_ for span in doc.spans["sections"]}
+
+
+def test_a_view_has_a_row_even_if_little_is_left_of_it(tiny_nlp):
+    """As of "Drug: aspirin" with the mention deleted: a section would be left out."""
+    trial = TrainingTrial("NCT90000301", {"title": "Aspirin", "keyword": "Drug:"}, ())
+    views = [View("keyword", "negative", text, "") for text in ("Drug:", "all", "Drug:")]  # fmt: skip
+    doc = make_training_doc(tiny_nlp, trial, views)
+    windows = windows_of(model_of(tiny_nlp), [doc])
+    assert windows.section.tolist() == [SECTION_LABELS.index("title"), -1, -2, -3]
+    assert windows.ids[windows.sequence[1]] == windows.ids[windows.sequence[3]]
+
+
+def test_spans_with_ids_of_their_own_are_no_views(tiny_nlp):
+    doc = tiny_nlp.make_doc("gout in adults")
+    doc.spans["sections"] = [Span(doc, 0, 3, label="title", span_id="S1")]
+    windows = windows_of(model_of(tiny_nlp), [doc])
+    assert windows.section.tolist() == [SECTION_LABELS.index("title")]
+
+
+@pytest.mark.parametrize("frozen_layers", [1, 2])
+def test_frozen_layers_get_no_gradient(tiny_backbone, frozen_layers):
+    """The other layers get torch's own."""
+    nlp = make_tiny_nlp(tiny_backbone, frozen_layers=frozen_layers)
+    model = model_of(nlp)
+    docs = [eg.predicted for eg in make_examples(nlp)]
+    batch, backprop = model.begin_update(docs)
+    torch.manual_seed(1)
+    d_states = torch.randn_like(batch.model_output.last_hidden_state)
+    backprop(FullTransformerBatch(batch.spans, batch.wordpieces, ModelOutput(x=d_states), batch.align))  # fmt: skip
+    found = {name: p.grad for name, p in model.transformer.named_parameters()}
+
+    plain = AutoModel.from_pretrained(tiny_backbone)
+    windows = windows_of(model, docs)
+    loss = torch.zeros(())
+    for row, sequence in enumerate(windows.sequence):
+        hidden = plain(torch.tensor([windows.ids[sequence]])).last_hidden_state[0]
+        loss = loss + (hidden.mean(0) * d_states[row, 0]).sum()
+    loss.backward()
+    moving = 0
+    for name, parameter in plain.named_parameters():
+        trained = name.startswith("encoder.layer.1.") and frozen_layers == 1
+        if trained:
+            assert torch.allclose(found[name], parameter.grad, atol=1e-4)
+            moving += 1
+        else:
+            assert found[name] is None
+    assert moving == (16 if frozen_layers == 1 else 0)
+
+
+def test_no_gradient_runs_no_backward_pass(tiny_nlp, docs):
+    model = model_of(tiny_nlp)
+    model.transformer.zero_grad()
+    batch, backprop = model.begin_update(docs)
+    nothing = ModelOutput(x=torch.zeros_like(batch.model_output.last_hidden_state))
+    backprop(FullTransformerBatch(batch.spans, batch.wordpieces, nothing, batch.align))
+    assert all(p.grad is None for p in model.transformer.parameters())

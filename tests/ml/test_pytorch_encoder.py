@@ -83,3 +83,34 @@ def test_width_projects_trials_and_sections_alike():
     trials, local = module(*batch("title"))
     assert trials.shape == (1, 4)
     assert torch.allclose(trials[0], local[0, SECTION_LABELS.index("title")], atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [None, 4])
+def test_local_vectors_are_in_the_space_of_the_sections(width):
+    module = encoder(width=width)
+    sections, present = batch("title", "condition")
+    _, local = module(sections, present)
+    found = module.local(sections[0])
+    for label in ("title", "condition"):
+        i = SECTION_LABELS.index(label)
+        assert torch.allclose(found[i], local[0, i], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("log_scale", "expected"), [(-1.0, 1.0), (2.0, 7.389056), (9.0, 100.0)]
+)
+def test_the_scale_stays_in_bounds(log_scale, expected):
+    module = encoder()
+    assert module.scale().item() == pytest.approx(1 / 0.07, rel=1e-5)
+    with torch.no_grad():
+        module.log_scale.fill_(log_scale)
+    assert module.scale().item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_vector_rests_on_a_section_that_counts():
+    rows = [("title",), ("outcome",), ("outcome", "summary"), ()]
+    present = torch.cat([batch(*labels)[1] for labels in rows])
+    found = encoder().has_weight(present).tolist()
+    assert found == [True, False, True, False]
+    found = encoder(aggregate="paper").has_weight(present).tolist()
+    assert found == [True, True, True, False]

@@ -17,10 +17,10 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 from typer.testing import CliRunner
 
 from t2v_spacy.errors import T2VError
+from t2v_spacy.ml.backbone import freeze
 from t2v_spacy.training import masked_lm
 from t2v_spacy.training.masked_lm import train_masked_lm
 from t2v_spacy.training.masked_lm_data import Masker, make_sequences
-from t2v_spacy.ml.backbone import freeze
 from t2v_spacy.training.masked_lm_model import load_masked_lm, masked_loss
 from t2v_spacy.training.masked_lm_settings import MaskedLMSettings
 from t2v_spacy.trial import Trial

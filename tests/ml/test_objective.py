@@ -1,0 +1,402 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from t2v_spacy.errors import T2VError
+from t2v_spacy.ml.batch_info import BatchInfo, ViewInfo
+from t2v_spacy.ml.global_views import context_views, dropout_views, split_views
+from t2v_spacy.ml.objective import contrastive_objective
+from t2v_spacy.ml.pytorch_encoder import TrialEncoder
+from t2v_spacy.sections.labels import SECTION_LABELS
+
+N, WIDTH = len(SECTION_LABELS), 8
+AT = SECTION_LABELS.index
+ONLY = {"global_weight": 0.0, "local_weight": 0.0}
+NONE = frozenset[str]()
+
+
+def whole(present, rng):
+    """Both views show all that is there."""
+    return present, present
+
+
+def encoder(**settings) -> TrialEncoder:
+    """Untrained: the trial vector is the sum of the unit vectors of title, condition,
+    summary and eligibility; temperature 1."""
+    torch.manual_seed(0)
+    weights = dict.fromkeys(("title", "condition", "summary", "eligibility"), 1.0)
+    module = TrialEncoder(n_heads=2, weights=weights, **settings)
+    module.build(WIDTH)
+    with torch.no_grad():
+        module.log_scale.zero_()
+    return module
+
+
+def trials(*rows: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random section vectors of one trial a row, its labels separated by blanks."""
+    generator = torch.Generator().manual_seed(1)
+    sections = torch.randn(len(rows), N, WIDTH, generator=generator)
+    present = torch.zeros(len(rows), N)
+    for i, labels in enumerate(rows):
+        present[i, [AT(label) for label in labels.split()]] = 1.0
+    return sections * present[:, :, None], present
+
+
+def batch(conditions, interventions=None, views=()) -> BatchInfo:
+    n = len(conditions)
+    drugs = interventions or [""] * n
+    sets = [[frozenset(filter(None, row.split())) for row in c] for c in (conditions, drugs)]  # fmt: skip
+    return BatchInfo(*sets, [()] * n, list(views))
+
+
+def shown(sections, *picks: tuple[int, str]) -> np.ndarray:
+    """Trial vector, by hand, of sections picked from trials."""
+    total = sum(
+        sections[i, AT(label)] / np.linalg.norm(sections[i, AT(label)])
+        for i, label in picks
+    )
+    return total / np.linalg.norm(total)
+
+
+def minus_log(anchor, positive, *negatives) -> float:
+    own = anchor @ positive
+    others = [anchor @ negative for negative in negatives]
+    return math.log(sum(math.exp(x - own) for x in (own, *others)))
+
+
+def run(objective, sections, present, info, views=None, module=None):
+    views = torch.zeros(0, WIDTH) if views is None else views
+    return objective(module or encoder(), sections, present, views, info)
+
+
+def test_global_is_info_nce_of_the_two_views():
+    sections, present = trials(*["title condition summary eligibility"] * 3)
+    objective = contrastive_objective(context_views(), local_weight=0.0)
+    found = run(objective, sections, present, batch(["a", "b", "c"]))
+    s = sections.numpy()
+    keys = [shown(s, (i, "title"), (i, "condition")) for i in range(3)]
+    contexts = [shown(s, (i, "summary"), (i, "eligibility")) for i in range(3)]
+    rows = [
+        minus_log(keys[i], contexts[i], *contexts[:i], *contexts[i + 1 :])
+        for i in range(3)
+    ]
+    assert found.parts == {"global": pytest.approx(sum(rows) / 3, abs=1e-5)}
+    assert found.total.item() == pytest.approx(found.parts["global"])
+
+
+@pytest.mark.parametrize("attribute", [False, True])
+@pytest.mark.parametrize("context", [False, True])
+def test_hard_negatives_take_a_part_of_a_trial_of_the_same_condition(
+    attribute, context
+):
+    sections, present = trials(*["title condition summary"] * 3)
+    objective = contrastive_objective(
+        whole,
+        local_weight=0.0,
+        attribute_negatives=attribute,
+        context_negatives=context,
+        in_batch_negatives=False,
+    )
+    found = run(objective, sections, present, batch(["a", "a", "b"]))
+    if not attribute and not context:
+        assert found.total is None
+        assert found.without_negatives == ["global"]
+        return
+    s = sections.numpy()
+    rows = []
+    for own, other in ((0, 1), (1, 0)):  # the third has no partner
+        trial = shown(s, (own, "title"), (own, "condition"), (own, "summary"))
+        title = shown(s, (other, "title"), (own, "condition"), (own, "summary"))
+        summary = shown(s, (own, "title"), (own, "condition"), (other, "summary"))
+        negatives = [title] * attribute + [summary] * context
+        rows.append(minus_log(trial, trial, *negatives))
+    assert found.parts["global"] == pytest.approx(sum(rows) / 2, abs=1e-5)
+
+
+def test_an_alike_trial_is_never_the_partner():
+    sections, present = trials(*["title condition"] * 3)
+    objective = contrastive_objective(
+        whole, local_weight=0.0, context_negatives=False, in_batch_negatives=False
+    )
+    # 0 and 1 are alike, so that both can only take the title of 2.
+    info = batch(["a", "a", "a"], ["x", "x", "y"])
+    s = sections.numpy()
+    expected = []
+    for own in (0, 1):
+        trial = shown(s, (own, "title"), (own, "condition"))
+        negative = shown(s, (2, "title"), (own, "condition"))
+        expected.append(minus_log(trial, trial, negative))
+    trial = shown(s, (2, "title"), (2, "condition"))
+    seen = set()
+    for _ in range(20):
+        found = run(objective, sections, present, info).parts["global"]
+        third = found * 3 - sum(expected)
+        for partner in (0, 1):
+            negative = shown(s, (partner, "title"), (2, "condition"))
+            if third == pytest.approx(minus_log(trial, trial, negative), abs=1e-4):
+                seen.add(partner)
+                break
+        else:
+            pytest.fail(f"the title of no fitting trial gives {third}")
+    assert seen == {0, 1}
+    alike = batch(["a", "a"], ["x", "x"])
+    assert run(objective, sections[:2], present[:2], alike).total is None
+
+
+@pytest.mark.parametrize("lacking", ["title", "summary"])
+def test_a_partner_without_the_section_gives_no_negative(lacking):
+    """The trial without the section would be near to the trial, and rightly so."""
+    rows = ["title condition summary", "title condition summary".replace(lacking, "")]
+    sections, present = trials(*rows)
+    objective = contrastive_objective(
+        whole,
+        local_weight=0.0,
+        attribute_negatives=lacking == "title",
+        context_negatives=lacking == "summary",
+        in_batch_negatives=False,
+    )
+    assert run(objective, sections, present, batch(["a", "a"])).total is None
+
+
+def test_alike_trials_are_masked_unless_told_so():
+    sections, present = trials(*["title summary"] * 3)
+    info = batch(["a", "a b", "b"], ["x", "x", "x y"])  # 0-1 and 1-2 are alike
+    s = sections.numpy()
+    keys = [shown(s, (i, "title")) for i in range(3)]
+    contexts = [shown(s, (i, "summary")) for i in range(3)]
+    masked = contrastive_objective(context_views(), local_weight=0.0)
+    expected = [
+        minus_log(keys[0], contexts[0], contexts[2]),
+        minus_log(keys[2], contexts[2], contexts[0]),
+    ]
+    found = run(masked, sections, present, info)
+    assert found.parts["global"] == pytest.approx(sum(expected) / 2, abs=1e-5)
+    plain = contrastive_objective(context_views(), local_weight=0.0, mask_alike=False)
+    rows = [
+        minus_log(keys[i], contexts[i], *contexts[:i], *contexts[i + 1 :])
+        for i in range(3)
+    ]
+    found = run(plain, sections, present, info)
+    assert found.parts["global"] == pytest.approx(sum(rows) / 3, abs=1e-5)
+
+
+def test_match_is_between_attribute_and_own_trial():
+    sections, present = trials("title summary", "title condition", "condition")
+    objective = contrastive_objective(whole, match_weight=1.0, **ONLY)
+    found = run(objective, sections, present, batch(["", "", ""]))
+    s = sections.numpy()
+    vectors = [
+        shown(s, (0, "title"), (0, "summary")),
+        shown(s, (1, "title"), (1, "condition")),
+        shown(s, (2, "condition")),
+    ]
+    title = [
+        minus_log(shown(s, (i, "title")), vectors[i], vectors[1 - i]) for i in (0, 1)
+    ]
+    condition = [
+        minus_log(shown(s, (i, "condition")), vectors[i], vectors[3 - i])
+        for i in (1, 2)
+    ]
+    expected = (sum(title) / 2 + sum(condition) / 2) / 2
+    assert found.parts["match"] == pytest.approx(expected, abs=1e-5)
+
+
+VIEWS = [
+    ViewInfo(0, AT("condition"), "positive", "a"),
+    ViewInfo(0, AT("condition"), "negative", ""),
+    ViewInfo(0, AT("condition"), "negative", "z"),
+    ViewInfo(0, AT("title"), "positive", "y"),
+    ViewInfo(0, AT("other"), "name", "m"),
+    ViewInfo(0, AT("other"), "name", "m"),
+    ViewInfo(1, AT("condition"), "positive", "b"),
+    ViewInfo(2, AT("condition"), "positive", "a"),
+    ViewInfo(2, AT("other"), "name", "n"),
+    ViewInfo(2, AT("other"), "name", "n"),
+    ViewInfo(2, AT("other"), "name", "m"),
+    ViewInfo(2, AT("other"), "name", "m"),
+]
+
+
+def view_vectors() -> torch.Tensor:
+    return torch.randn(len(VIEWS), WIDTH, generator=torch.Generator().manual_seed(2))
+
+
+def test_local_is_between_an_attribute_and_its_views():
+    sections, present = trials(*["title condition"] * 3)
+    views = view_vectors()
+    objective = contrastive_objective(whole, global_weight=0.0, local_weight=2.0)
+    found = run(objective, sections, present, batch(["", "", ""], views=VIEWS), views)
+    s, v = (normalize(x, dim=-1).numpy() for x in (sections, views))
+    condition, title = s[:, AT("condition")], s[:, AT("title")]
+    rows = [
+        # Not view 3, of the same trial; not view 7, which names the same concept.
+        minus_log(condition[0], v[0], v[1], v[2], v[6]),
+        minus_log(title[0], v[3], v[6], v[7]),
+        minus_log(condition[1], v[6], v[0], v[3], v[7]),
+        minus_log(condition[2], v[7], v[3], v[6]),
+    ]
+    assert found.parts["local"] == pytest.approx(sum(rows) / 4, abs=1e-5)
+    assert found.total.item() == pytest.approx(2 * found.parts["local"])
+
+
+def test_local_negatives_can_be_left_out():
+    sections, present = trials(*["title condition"] * 3)
+    views = view_vectors()
+    info = batch(["", "", ""], views=VIEWS)
+    settings = {"global_weight": 0.0, "local_negatives": False}
+    found = run(contrastive_objective(whole, **settings), sections, present, info, views)  # fmt: skip
+    s, v = (normalize(x, dim=-1).numpy() for x in (sections, views))
+    condition, title = s[:, AT("condition")], s[:, AT("title")]
+    rows = [
+        minus_log(condition[0], v[0], v[6]),
+        minus_log(title[0], v[3], v[6], v[7]),
+        minus_log(condition[1], v[6], v[0], v[3], v[7]),
+        minus_log(condition[2], v[7], v[3], v[6]),
+    ]
+    assert found.parts["local"] == pytest.approx(sum(rows) / 4, abs=1e-5)
+    alone = contrastive_objective(whole, in_batch_negatives=False, **settings)
+    assert run(alone, sections, present, info, views).total is None
+
+
+def test_names_of_one_concept_are_near():
+    sections, present = trials(*["title condition"] * 3)
+    views = view_vectors()
+    objective = contrastive_objective(whole, names_weight=1.0, **ONLY)
+    found = run(objective, sections, present, batch(["", "", ""], views=VIEWS), views)
+    v = normalize(views, dim=-1).numpy()
+    rows = [  # pairs 4-5 and 10-11 name the same concept
+        minus_log(v[4], v[5], v[9]),
+        minus_log(v[8], v[9], v[5], v[11]),
+        minus_log(v[10], v[11], v[9]),
+    ]
+    assert found.parts == {"names": pytest.approx(sum(rows) / 3, abs=1e-5)}
+
+
+def test_alike_trials_are_near_by_knowledge():
+    sections, present = trials(*["title"] * 4)
+    info = batch(["a", "a", "b", ""], ["x", "x", "x", ""])
+    objective = contrastive_objective(whole, alike_weight=1.0, **ONLY)
+    found = run(objective, sections, present, info)
+    v = normalize(sections[:, AT("title")], dim=-1).numpy()
+    rows = [minus_log(v[0], v[1], v[2], v[3]), minus_log(v[1], v[0], v[2], v[3])]
+    assert found.parts["alike"] == pytest.approx(sum(rows) / 2, abs=1e-5)
+
+
+def test_the_order_of_the_trials_does_not_matter():
+    rows = ["title condition summary", "title summary", "condition eligibility"]
+    sections, present = trials(*rows)
+    weights = {"match_weight": 1.0, "names_weight": 1.0, "alike_weight": 1.0}
+    objective = contrastive_objective(context_views(), symmetric=True, **weights)
+    info = batch(["a", "a", "b"], ["x", "x", "y"], VIEWS)
+    views = view_vectors()
+    expected = run(objective, sections, present, info, views)
+    assert set(expected.parts) == {"global", "alike", "local", "match", "names"}
+    order = [2, 0, 1]
+    moved = [(order.index(view.doc), i) for i, view in enumerate(VIEWS)]
+    moved.sort()
+    there = [
+        ViewInfo(doc, VIEWS[i].label, VIEWS[i].kind, VIEWS[i].concept)
+        for doc, i in moved
+    ]
+    again = run(
+        objective,
+        sections[order],
+        present[order],
+        batch(["b", "a", "a"], ["y", "x", "x"], there),
+        views[[i for _, i in moved]],
+    )
+    for name, value in expected.parts.items():
+        assert again.parts[name] == pytest.approx(value, abs=1e-5), name
+
+
+@pytest.mark.parametrize("aggregate", ["residual", "paper"])
+@pytest.mark.parametrize("views", [split_views(), dropout_views(), context_views()])
+def test_gradient_by_finite_differences(views, aggregate):
+    rows = [
+        "title condition summary", "title condition eligibility", "condition outcome",
+        "outcome", "",
+    ]  # fmt: skip
+    sections, present = trials(*rows)
+    info = batch(["a", "a", "b", "", ""], ["x", "y", "x", "", ""], VIEWS)
+    module = encoder(aggregate=aggregate).double()
+    with torch.no_grad():
+        module.attention.out_proj.weight.normal_(0, 0.3)
+        module.log_scale.fill_(0.5)
+    present, texts = present.double(), view_vectors().double()
+
+    def loss(sections, texts):
+        objective = contrastive_objective(
+            views, match_weight=1.0, names_weight=1.0, symmetric=True, seed=5
+        )
+        shown = sections * present[:, :, None]
+        return objective(module, shown, present, texts, info).total
+
+    inputs = [sections.double(), texts, *module.parameters()]
+    for values in inputs:
+        values.requires_grad_(True)
+    loss(*inputs[:2]).backward()
+    for number, values in enumerate(inputs):  # along one random direction of each
+        way = torch.randn_like(values)
+        ends = []
+        for step in (1e-6, -1e-6):
+            with torch.no_grad():
+                values.add_(step * way)
+                ends.append(loss(*inputs[:2]).item())
+                values.sub_(step * way)
+        expected = (ends[0] - ends[1]) / 2e-6
+        found = (values.grad * way).sum().item()
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-7), number
+
+
+def test_sections_that_do_not_count_yet_are_no_view():
+    """A view that shows the outcome alone would be next to zero, and its gradient
+    thousands of times that of the others."""
+    sections, present = trials("title outcome", "title outcome", "title summary")
+    only = present.clone().numpy()
+    only[0, AT("title")] = 0.0
+
+    def views(present, rng):
+        return present, only
+
+    module = encoder()
+    objective = contrastive_objective(views, match_weight=1.0, local_weight=0.0)
+    found = run(objective, sections, present, batch(["", "", ""]), module=module)
+    s = sections.numpy()
+    one = shown(s, (1, "title"))
+    two = shown(s, (2, "title"), (2, "summary"))
+    expected = (minus_log(one, one, two) + minus_log(two, two, one)) / 2
+    assert found.parts["global"] == pytest.approx(expected, abs=1e-5)
+    found.total.backward()
+    assert float(module.weights.grad.norm()) < 5
+    assert float(module.attention.out_proj.weight.grad.norm()) < 5
+
+
+@pytest.mark.parametrize("info", [batch([""]), batch(["a", "a"], ["x", "x"])])
+def test_one_trial_or_alike_ones_have_nothing_to_learn(info):
+    n = len(info.conditions)
+    sections, present = trials(*["title condition summary"] * n)
+    objective = contrastive_objective(context_views(), match_weight=1.0)
+    found = run(objective, sections, present, info)
+    assert found.total is None
+    assert found.parts == {}
+    assert found.without_negatives == ["global", "match"]
+
+
+def test_what_is_no_number_reaches_the_loss():
+    sections, present = trials(*["title condition"] * 3)
+    for weights in ({"match_weight": 1.0, **ONLY}, {"local_weight": 0.0}):
+        objective = contrastive_objective(whole, **weights)
+        found = run(objective, sections * math.nan, present, batch(["", "", ""]))
+        assert found.total.isnan()
+
+
+def test_weights_out_of_range_are_named():
+    with pytest.raises(T2VError, match="T026.*match_weight = -1"):
+        contrastive_objective(whole, match_weight=-1)
+    with pytest.raises(T2VError, match="T026.*at least one weight above 0"):
+        contrastive_objective(whole, **ONLY)
