@@ -9,6 +9,7 @@ from typing import Annotated
 
 import spacy
 import typer
+from spacy.tokens import Doc
 from tqdm import tqdm
 
 from t2v_spacy.files import replaced_file
@@ -34,23 +35,30 @@ def main(
     require: Annotated[
         str, typer.Option(help="Sections each must have, comma-separated.")
     ] = "",
+    share: Annotated[float, typer.Option(help="Of the trials used, by id.")] = 1.0,
     processes: Annotated[int, typer.Option()] = 1,
 ) -> None:
     """Write two files of training trials for the reader t2v.TrialCorpus.v1."""
     nlp = spacy.load(model, exclude=["transformer", "trial2vec"]) if model else _pipes()
     needed = {label.strip() for label in require.split(",") if label.strip()}
     counts = {"train": 0, "dev": 0, "passed over": 0}
+
+    def keep(doc: Doc, nct_id: str) -> bool:
+        labels = {span.label_ for span in doc.spans["sections"]}
+        kept = needed <= labels and len(labels) > 1 and _draw(nct_id[::-1]) < share
+        counts["passed over"] += not kept
+        return kept
+
     with replaced_file(train) as new_train, replaced_file(dev) as new_dev:
         out = {
             "train": new_train.open("w", encoding="utf8"),
             "dev": new_dev.open("w", encoding="utf8"),
         }
         report = ReadReport()
-        linked = link_trials(nlp, trials, max_words, n_process=processes, report=report)
+        linked = link_trials(
+            nlp, trials, max_words, n_process=processes, report=report, keep=keep
+        )
         for trial in tqdm(linked, disable=None, unit=" trials"):
-            if len(trial.sections) < 2 or not needed <= set(trial.sections):
-                counts["passed over"] += 1
-                continue
             held_out = _draw(trial.nct_id) < dev_share and counts["dev"] < dev_most
             part = "dev" if held_out else "train"
             counts[part] += 1

@@ -155,8 +155,9 @@ class ContrastiveObjective:
         batch: BatchInfo,
     ) -> torch.Tensor | None:
         trials, _ = encoder(sections, present)
-        alike = torch.from_numpy(batch.share_concepts()).to(sections.device)
-        return soft_nce(trials, alike.float(), encoder.scale())
+        alike = torch.from_numpy(batch.share_concepts()).to(trials)
+        there = encoder.has_weight(present)
+        return soft_nce(trials[there], alike[there][:, there], encoder.scale())
 
     def _match(
         self,
@@ -280,8 +281,8 @@ def contrastive_objective(
 
     views: Maker of the two views of the global loss, e.g. t2v.SplitViews.v1.
     global_weight, alike_weight, local_weight, match_weight, names_weight (float): L =
-        sum of weight times loss. The alike loss needs `doc._.concepts`; the local and the names loss need views of
-        t2v.KnowledgeViews.v1 from the corpus reader.
+        sum of weight times loss. The alike loss needs `doc._.concepts`; the local and
+        the names loss need views of t2v.KnowledgeViews.v1 from the corpus reader.
     in_batch_negatives (bool): The other trials of the batch are negatives.
     mask_alike (bool): But not those that share a condition and an intervention concept,
         or all attributes but the title.

@@ -76,7 +76,6 @@ def make_windows(
             if span.id_ in VIEW_KINDS:
                 views += 1
                 which = -views
-                section = section if section.text else _as_it_stands(span)
             if section.text:
                 number.setdefault(section.text, len(number))
                 sections.append((span, section, which))
@@ -143,11 +142,6 @@ def _heading_ends(doc: Doc) -> dict[int, int]:
     if "headings" not in doc.spans:
         return {}
     return {span.start: span.end_char for span in doc.spans["headings"]}
-
-
-def _as_it_stands(span: Span) -> SectionText:
-    """A view that is no more than "Drug:"; each view has a row."""
-    return SectionText(span.text.strip(), numpy.array([(0, span.start_char)], "i"))
 
 
 def pad(ids: list[list[int]], rows: numpy.ndarray, pad_token_id: int) -> WordpieceBatch:

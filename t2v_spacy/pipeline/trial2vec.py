@@ -167,7 +167,8 @@ class Trial2Vec(TrainablePipe):
         layer = self.model.get_ref("sections")
         sections, backprop = layer.begin_update(docs)
         found, d_sections = self.get_loss(examples, sections)
-        backprop(d_sections)
+        if sections.present.any():  # else the transformer cannot go back
+            backprop(d_sections)
         if sgd is not None:
             self.finish_update(sgd)
         if found.total is None:
@@ -189,16 +190,19 @@ class Trial2Vec(TrainablePipe):
         """
         from ..ml.backbone import drop_empty_gradients
         from ..ml.batch_info import read_batch
+        from ..ml.objective import Losses
         from ..ml.pooling import SectionBatch
 
         if self.objective is None:
             raise error(Errors.T131, name=self.name)
-        batch = read_batch(eg.predicted for eg in examples)
-        if len(batch.views) != len(scores.views):
-            raise error(Errors.T136, name=self.name)
         module = self.model.get_ref("encoder").shims[0]._model
         module.train()
         drop_empty_gradients(module)
+        if not scores.present.any():  # Docs of blanks alone have no width either
+            return Losses(), scores
+        batch = read_batch(eg.predicted for eg in examples)
+        if len(batch.views) != len(scores.views):
+            raise error(Errors.T136, name=self.name)
         vectors = xp2torch(scores.vectors, requires_grad=True)
         views = xp2torch(scores.views, requires_grad=True)
         present = xp2torch(scores.present)

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..doc import make_trial_doc
@@ -224,14 +225,18 @@ def link_trials(
     *,
     n_process: int = 1,
     report: ReadReport | None = None,
+    keep: Callable[[Doc, str], bool] | None = None,
 ) -> Iterator[TrainingTrial]:
     """Parse and link records with the pipes of the pipeline that do so.
 
     report (ReadReport | None): Filled while reading.
+    keep (Callable | None): Whether to go on with a Doc, which has its sections but no
+        concepts yet, and the id of its trial. Defaults to all.
     """
     disable = [name for name in nlp.pipe_names if name not in _PIPES]
     trials = read_trials(path, report=report)
-    docs = ((make_trial_doc(nlp, trial), trial.nct_id) for trial in trials)
+    made = ((make_trial_doc(nlp, trial), trial.nct_id) for trial in trials)
+    docs = (pair for pair in made if keep is None or keep(*pair))
     with nlp.select_pipes(disable=disable):
         piped = nlp.pipe(docs, as_tuples=True, n_process=n_process, batch_size=64)
         for doc, nct_id in piped:

@@ -35,12 +35,13 @@ def make_trial2vec_scorer(
     RETURNS (Callable): Examples to scores; None where there is nothing to score.
     """
 
-    return partial(_score, labels=labels, format=format)
+    return partial(_score, path=labels, format=format)
 
 
 def _score(
-    examples: Iterable[Example], *, labels: Path | None, format: str, **_: Any
+    examples: Iterable[Example], *, path: Path | None, format: str, **_: Any
 ) -> dict[str, Any]:
+    # spaCy gives each scorer the `labels` of its pipe; ours has none.
     docs = [eg.predicted for eg in examples]
     docs = [doc for doc in docs if doc._.trial_vector is not None]
     vectors = np.stack([doc._.trial_vector for doc in docs]) if docs else None
@@ -49,8 +50,8 @@ def _score(
         f"{KEY}_mean_cosine": None if vectors is None else mean_cosine(vectors),
         f"{KEY}_rank": None if vectors is None else effective_rank(vectors),
     }
-    if labels is not None and vectors is not None:
-        scores |= _judged(labels, format, [_nct_id(doc) for doc in docs], vectors)
+    if path is not None and vectors is not None:
+        scores |= _judged(path, format, [_nct_id(doc) for doc in docs], vectors)
     return scores
 
 
