@@ -158,8 +158,7 @@ class KnowledgeBase:
         """Up to `n` random concepts of the same semantic group that share no ancestor
         within two steps, hierarchy roots aside. Equal generators give equal lists."""
         i = self._at(concept_id)
-        same = np.isin(self._types, self._types_like(self._types[i]))
-        pool = np.flatnonzero(same)
+        pool = self._pool(int(self._types[i]))
         found = hierarchy.unrelated(self._parents, i, pool, n, rng)
         return [self._ids[j] for j in found]
 
@@ -262,8 +261,9 @@ class KnowledgeBase:
         return cls(*unpack(path.read_bytes(), path))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The index holds hashes of this process; it is made again when needed.
-        return {name: v for name, v in self.__dict__.items() if name != "_id_index"}
+        # The index holds hashes of this process; both are made again when needed.
+        made_again = ("_id_index", "_pools")
+        return {k: v for k, v in self.__dict__.items() if k not in made_again}
 
     @cached_property
     def _id_index(self) -> HashIndex:
@@ -276,6 +276,10 @@ class KnowledgeBase:
     @cached_property
     def _depths(self) -> np.ndarray:
         return hierarchy.depths(self._parents, self._children)
+
+    @cached_property
+    def _pools(self) -> dict[int, np.ndarray]:
+        return {}
 
     @property
     def _kinds(self) -> list[str]:
@@ -312,6 +316,13 @@ class KnowledgeBase:
 
     def _all_ids(self, rows: np.ndarray) -> tuple[str, ...]:
         return tuple(self._ids[i] for i in rows.tolist())
+
+    def _pool(self, code: int) -> np.ndarray:
+        """Rows of the semantic groups of a type set, kept for the next time."""
+        if code not in self._pools:
+            same = np.isin(self._types, self._types_like(code))
+            self._pools[code] = np.flatnonzero(same)
+        return self._pools[code]
 
     def _types_like(self, code: int) -> list[int]:
         """Codes of the type sets that share a semantic group with one."""

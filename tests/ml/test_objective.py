@@ -2,76 +2,27 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
 from t2v_spacy.errors import T2VError
-from t2v_spacy.ml.batch_info import BatchInfo, ViewInfo
+from t2v_spacy.ml.batch_info import ViewInfo
 from t2v_spacy.ml.global_views import context_views, dropout_views, split_views
 from t2v_spacy.ml.objective import contrastive_objective
-from t2v_spacy.ml.pytorch_encoder import TrialEncoder
-from t2v_spacy.sections.labels import SECTION_LABELS
-
-N, WIDTH = len(SECTION_LABELS), 8
-AT = SECTION_LABELS.index
-ONLY = {"global_weight": 0.0, "local_weight": 0.0}
-NONE = frozenset[str]()
-
-
-def whole(present, rng):
-    """Both views show all that is there."""
-    return present, present
-
-
-def encoder(**settings) -> TrialEncoder:
-    """Untrained: the trial vector is the sum of the unit vectors of title, condition,
-    summary and eligibility; temperature 1."""
-    torch.manual_seed(0)
-    weights = dict.fromkeys(("title", "condition", "summary", "eligibility"), 1.0)
-    module = TrialEncoder(n_heads=2, weights=weights, **settings)
-    module.build(WIDTH)
-    with torch.no_grad():
-        module.log_scale.zero_()
-    return module
-
-
-def trials(*rows: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random section vectors of one trial a row, its labels separated by blanks."""
-    generator = torch.Generator().manual_seed(1)
-    sections = torch.randn(len(rows), N, WIDTH, generator=generator)
-    present = torch.zeros(len(rows), N)
-    for i, labels in enumerate(rows):
-        present[i, [AT(label) for label in labels.split()]] = 1.0
-    return sections * present[:, :, None], present
-
-
-def batch(conditions, interventions=None, views=()) -> BatchInfo:
-    n = len(conditions)
-    drugs = interventions or [""] * n
-    sets = [[frozenset(filter(None, row.split())) for row in c] for c in (conditions, drugs)]  # fmt: skip
-    return BatchInfo(*sets, [()] * n, list(views))
-
-
-def shown(sections, *picks: tuple[int, str]) -> np.ndarray:
-    """Trial vector, by hand, of sections picked from trials."""
-    total = sum(
-        sections[i, AT(label)] / np.linalg.norm(sections[i, AT(label)])
-        for i, label in picks
-    )
-    return total / np.linalg.norm(total)
-
-
-def minus_log(anchor, positive, *negatives) -> float:
-    own = anchor @ positive
-    others = [anchor @ negative for negative in negatives]
-    return math.log(sum(math.exp(x - own) for x in (own, *others)))
-
-
-def run(objective, sections, present, info, views=None, module=None):
-    views = torch.zeros(0, WIDTH) if views is None else views
-    return objective(module or encoder(), sections, present, views, info)
+from tests.ml.objective_toys import (
+    AT,
+    ONLY,
+    VIEWS,
+    batch,
+    encoder,
+    minus_log,
+    run,
+    shown,
+    trials,
+    view_vectors,
+    whole,
+)
 
 
 def test_global_is_info_nce_of_the_two_views():
@@ -206,65 +157,6 @@ def test_match_is_between_attribute_and_own_trial():
     assert found.parts["match"] == pytest.approx(expected, abs=1e-5)
 
 
-VIEWS = [
-    ViewInfo(0, AT("condition"), "positive", "a"),
-    ViewInfo(0, AT("condition"), "negative", ""),
-    ViewInfo(0, AT("condition"), "negative", "z"),
-    ViewInfo(0, AT("title"), "positive", "y"),
-    ViewInfo(0, AT("other"), "name", "m"),
-    ViewInfo(0, AT("other"), "name", "m"),
-    ViewInfo(1, AT("condition"), "positive", "b"),
-    ViewInfo(2, AT("condition"), "positive", "a"),
-    ViewInfo(2, AT("other"), "name", "n"),
-    ViewInfo(2, AT("other"), "name", "n"),
-    ViewInfo(2, AT("other"), "name", "m"),
-    ViewInfo(2, AT("other"), "name", "m"),
-]
-
-
-def view_vectors() -> torch.Tensor:
-    return torch.randn(len(VIEWS), WIDTH, generator=torch.Generator().manual_seed(2))
-
-
-def test_local_is_between_an_attribute_and_its_views():
-    sections, present = trials(*["title condition"] * 3)
-    views = view_vectors()
-    objective = contrastive_objective(whole, global_weight=0.0, local_weight=2.0)
-    found = run(objective, sections, present, batch(["", "", ""], views=VIEWS), views)
-    s, v = (normalize(x, dim=-1).numpy() for x in (sections, views))
-    condition, title = s[:, AT("condition")], s[:, AT("title")]
-    rows = [
-        # Not view 3, of the same trial; not view 7, which names the same concept.
-        minus_log(condition[0], v[0], v[1], v[2], v[6]),
-        minus_log(title[0], v[3], v[6], v[7]),
-        minus_log(condition[1], v[6], v[0], v[3], v[7]),
-        minus_log(condition[2], v[7], v[3], v[6]),
-    ]
-    assert found.parts["local"] == pytest.approx(sum(rows) / 4, abs=1e-5)
-    assert found.total.item() == pytest.approx(2 * found.parts["local"])
-
-
-def test_local_passes_over_what_is_not_there():
-    """An attribute that is not encoded, and a view of zero."""
-    sections, present = trials("condition", "condition", "condition title")
-    views = view_vectors()
-    views[2] = 0.0
-    objective = contrastive_objective(whole, global_weight=0.0)
-    sections.requires_grad_(True)
-    info = batch(["", "", ""], views=VIEWS)
-    found = run(objective, sections, present, info, views)
-    s = sections.detach()[:, AT("condition")]
-    s, v = (normalize(x, dim=-1).numpy() for x in (s, views))
-    rows = [
-        minus_log(s[0], v[0], v[1], v[6]),
-        minus_log(s[1], v[6], v[0], v[7]),
-        minus_log(s[2], v[7], v[6]),
-    ]
-    assert found.parts["local"] == pytest.approx(sum(rows) / 3, abs=1e-5)
-    found.total.backward()
-    assert not sections.grad[0, AT("title")].any()
-
-
 def test_match_passes_over_trials_without_a_vector():
     sections, present = trials("title outcome", "title outcome", "outcome", "outcome")
     module = encoder()
@@ -280,39 +172,6 @@ def test_match_passes_over_trials_without_a_vector():
     outcome = [minus_log(outcomes[i], vectors[i], vectors[1 - i]) for i in (0, 1)]
     expected = (sum(title) / 2 + sum(outcome) / 2) / 2
     assert found.parts["match"] == pytest.approx(expected, abs=1e-3)
-
-
-def test_local_negatives_can_be_left_out():
-    sections, present = trials(*["title condition"] * 3)
-    views = view_vectors()
-    info = batch(["", "", ""], views=VIEWS)
-    settings = {"global_weight": 0.0, "local_negatives": False}
-    found = run(contrastive_objective(whole, **settings), sections, present, info, views)  # fmt: skip
-    s, v = (normalize(x, dim=-1).numpy() for x in (sections, views))
-    condition, title = s[:, AT("condition")], s[:, AT("title")]
-    rows = [
-        minus_log(condition[0], v[0], v[6]),
-        minus_log(title[0], v[3], v[6], v[7]),
-        minus_log(condition[1], v[6], v[0], v[3], v[7]),
-        minus_log(condition[2], v[7], v[3], v[6]),
-    ]
-    assert found.parts["local"] == pytest.approx(sum(rows) / 4, abs=1e-5)
-    alone = contrastive_objective(whole, in_batch_negatives=False, **settings)
-    assert run(alone, sections, present, info, views).total is None
-
-
-def test_names_of_one_concept_are_near():
-    sections, present = trials(*["title condition"] * 3)
-    views = view_vectors()
-    objective = contrastive_objective(whole, names_weight=1.0, **ONLY)
-    found = run(objective, sections, present, batch(["", "", ""], views=VIEWS), views)
-    v = normalize(views, dim=-1).numpy()
-    rows = [  # pairs 4-5 and 10-11 name the same concept
-        minus_log(v[4], v[5], v[9]),
-        minus_log(v[8], v[9], v[5], v[11]),
-        minus_log(v[10], v[11], v[9]),
-    ]
-    assert found.parts == {"names": pytest.approx(sum(rows) / 3, abs=1e-5)}
 
 
 def test_alike_trials_are_near_by_knowledge():
