@@ -14,7 +14,7 @@ _POOL = 20  # batches' worth of trials among which partners are looked for
 
 
 def batch_by_condition(
-    size: int = 64, partners: int = 1
+    size: int = 64, partners: int = 1, max_words: int = 0
 ) -> Callable[[Iterable[Example]], Iterator[list[Example]]]:
     """Batcher `t2v.batch_by_condition.v1`: batches of `size` trials, where each trial
     drawn brings along others that share a condition concept, if there are any near in
@@ -25,23 +25,33 @@ def batch_by_condition(
 
     size (int): Trials of a batch, 2 or more.
     partners (int): Trials of the same condition brought along; 0 for plain batches.
-    RAISES (T2VError T026): If size is below 2 or partners is negative.
+    max_words (int): Most words of a batch, which bounds the memory of a step: all of it
+        is kept until the backward pass. A batch of two may have more. 0 is no bound.
+    RAISES (T2VError T026): If size is below 2 or another setting is negative.
     """
     if size < 2:
         reason = "2 or more: a trial alone has no negative (`training.batcher.size`)"
         raise error(Errors.T026, setting="size", value=size, reason=reason)
-    if partners < 0:
-        reason = "0 or more"
-        raise error(Errors.T026, setting="partners", value=partners, reason=reason)
+    for setting, value in (("partners", partners), ("max_words", max_words)):
+        if value < 0:
+            reason = "0 or more"
+            raise error(Errors.T026, setting=setting, value=value, reason=reason)
 
     def batch(examples: Iterable[Example]) -> Iterator[list[Example]]:
         stream = iter(examples)
         while pool := list(islice(stream, _POOL * size)):
-            order = _bring_together(pool, partners)
-            for start in range(0, len(pool), size):
-                found = [pool[i] for i in order[start : start + size]]
-                if len(found) > 1:
+            found: list[Example] = []
+            words = 0
+            for i in _bring_together(pool, partners):
+                length = len(pool[i].predicted)
+                full = max_words and words + length > max_words and len(found) > 1
+                if full or len(found) == size:
                     yield found
+                    found, words = [], 0
+                found.append(pool[i])
+                words += length
+            if len(found) > 1:
+                yield found
 
     return batch
 

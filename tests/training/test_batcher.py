@@ -76,3 +76,17 @@ def test_a_size_below_two_names_the_setting(size):
 def test_negative_partners_are_named():
     with pytest.raises(T2VError, match="T026.*partners"):
         batch_by_condition(2, partners=-1)
+
+
+def test_a_batch_has_no_more_words_than_asked_but_two_trials():
+    nlp = spacy.blank("en")
+    docs = [nlp.make_doc(" ".join("w" * n)) for n in (3, 3, 3, 9, 9, 1)]
+    given = [Example(doc, doc) for doc in docs]
+    found = batch_by_condition(4, partners=0, max_words=7)(given)
+    assert [[len(eg.predicted) for eg in batch] for batch in found] == [
+        [3, 3],
+        [3, 9],
+        [9, 1],
+    ]
+    with pytest.raises(T2VError, match="max_words"):
+        batch_by_condition(4, max_words=-1)
