@@ -33,4 +33,4 @@ $(SETUP): pyproject.toml constraints.txt
 	touch $(SETUP)
 
 clean:
-	rm -rf $(VENV) indexes models packages metrics project.lock corpus/trials.jsonl
+	rm -rf $(VENV) indexes models packages metrics training project.lock corpus/*.jsonl

@@ -34,9 +34,16 @@ def main(
     seed: Annotated[int, typer.Option()] = 0,
 ) -> None:
     """Print recall at 1 and 10 with 95 % intervals over the aliases."""
-    kb = spacy.load(models[0]).get_pipe("umls_linker").kb
-    wanted = mentioned(trials) if trials else set(kb.ids())
+    try:
+        kb = spacy.load(models[0]).get_pipe("umls_linker").kb
+        wanted = mentioned(trials) if trials else set(kb.ids())
+    except (OSError, KeyError, ValueError) as err:
+        typer.echo(str(err), err=True)
+        raise typer.Exit(1) from err
     queries, targets = draw(kb, wanted, held_out, aliases, names, seed)
+    if not queries:
+        typer.echo("No held-out concept has such an alias: raise --held-out", err=True)
+        raise typer.Exit(1)
     typer.echo(f"{len(queries)} aliases, {len(targets)} names, seed {seed}")
     for model in models:
         nlp = spacy.load(model, exclude=["umls_linker"])

@@ -10,6 +10,7 @@ import typer
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.files import replaced_folder
+from t2v_spacy.training.callbacks import hide_paths
 from t2v_spacy.training.concept_maps import fit_concept_maps
 from t2v_spacy.training.corpus import trial_corpus
 
@@ -23,16 +24,16 @@ def main(
     seed: Annotated[int, typer.Option()] = 0,
 ) -> None:
     """Write the pipeline with its maps set, and print what they rest on."""
-    nlp = spacy.load(model)
-    corpus = trial_corpus(trials, shuffle=True, seed=seed)
-    docs = (example.predicted for example in corpus(nlp))
     try:
+        nlp = spacy.load(model)
+        corpus = trial_corpus(trials, shuffle=True, seed=seed)
+        docs = (example.predicted for example in corpus(nlp))
         counts = fit_concept_maps(nlp, docs, power=power, limit=limit)
-    except T2VError as err:
+        with replaced_folder(out) as folder:
+            hide_paths()(nlp).to_disk(folder)
+    except (T2VError, OSError) as err:
         typer.echo(str(err), err=True)
         raise typer.Exit(1) from err
-    with replaced_folder(out) as folder:
-        nlp.to_disk(folder)
     for label, count in counts.items():
         typer.echo(f"{label}: {count} trials share a concept with another")
 

@@ -10,7 +10,7 @@ import typer
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.ml.backbone import DEFAULT_BACKBONE
-from t2v_spacy.readers import read_trials
+from t2v_spacy.readers import ReadReport, read_trials
 from t2v_spacy.training.masked_lm import train_masked_lm
 from t2v_spacy.training.masked_lm_settings import MaskedLMSettings
 
@@ -84,11 +84,12 @@ def main(
 ) -> None:
     """Write a folder to give as paths.backbone. Run again to resume a stopped run."""
     given = locals()
+    report = ReadReport()
     settings = {name: given[name] for name in vars(DEFAULT)}
     warnings.showwarning = lambda message, *_, **__: typer.echo(str(message), err=True)
     try:
         result = train_masked_lm(
-            read_trials(trials),
+            read_trials(trials, report=report),
             out,
             backbone=backbone,
             settings=MaskedLMSettings(**settings),
@@ -96,6 +97,8 @@ def main(
     except T2VError as err:
         typer.echo(str(err), err=True)
         raise typer.Exit(1) from err
+    for refusal in report.refused[:SHOWN]:
+        typer.echo(f"Refused: {refusal}", err=True)
     for name in result.refused[:SHOWN]:
         typer.echo(f"Refused {name}: it has no text", err=True)
     if len(result.refused) > SHOWN:

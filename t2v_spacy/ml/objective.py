@@ -208,16 +208,15 @@ class ContrastiveObjective:
             if most:
                 index = torch.tensor([row + [0] * (most - len(row)) for row in rows])
                 negatives = vectors[index]
-                given = torch.tensor(
-                    [[j < len(row) for j in range(most)] for row in rows]
-                ) & _nonzero(negatives)
+                there = [[j < len(row) for j in range(most)] for row in rows]
+                given = torch.tensor(there, device=views.device) & _nonzero(negatives)
         ignore = None
         if self.mask_alike:
             alike = torch.from_numpy(batch.alike())
             docs = torch.tensor([doc for doc, _ in keys])
             ignore = alike[docs][:, docs]
             concepts = [batch.views[i].concept for i in positive]
-            ignore |= _equal(concepts)
+            ignore = (ignore | _equal(concepts)).to(views.device)
         return info_nce(
             anchors,
             vectors[positive],
@@ -246,7 +245,7 @@ class ContrastiveObjective:
             vectors[0::2],
             vectors[1::2],
             encoder.scale(),
-            ignore=_equal(concepts),
+            ignore=_equal(concepts).to(views.device),
             symmetric=self.symmetric,
         )
 

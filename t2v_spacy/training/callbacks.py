@@ -19,7 +19,8 @@ def pull_to_start(rate: float = 0.01) -> Callable[[Language, dict[str, Any]], No
     all trained parameters move back to where they started by a share of the way.
 
     A sentence encoder knows more than a short training can teach; without a leash the
-    training destroys more than it adds (docs/results/training.md).
+    training destroys more than it adds (docs/results/training.md). After `resume_from`
+    the start is what was resumed from.
 
     rate (float): Share of the way per step, 0 to 1. 0 does nothing. Defaults to 0.01.
     RAISES (T2VError T026): If the rate is out of range.

@@ -82,7 +82,7 @@ def fit_concept_maps(
         counts[label] = min((n for _, n in found), default=0)
         if counts[label] >= width:
             centres[i] = vectors[rows, i].mean(axis=0)
-            mean = numpy.mean([scatter / n for scatter, n in found], axis=0)
+            mean = numpy.mean([scatter for scatter, _ in found], axis=0)
             maps[i] = whitening(mean, power, floor)
     module.set_maps(torch.from_numpy(centres), torch.from_numpy(maps))
     return counts
@@ -91,21 +91,22 @@ def fit_concept_maps(
 def within_scatter(
     vectors: numpy.ndarray, rows: Iterable[int], concepts: list[frozenset[str]]
 ) -> tuple[numpy.ndarray, int]:
-    """Sum of squares and products of the vectors (n, width) about the mean of their
-    concept, over the concepts that two of the rows have; and how many rows (a row
-    counts for each of its concepts)."""
+    """Mean square and product of the vectors (n, width) about the mean of their
+    concept, over the concepts that two of the rows have (a row counts for each of its
+    concepts); and how many rows have such a concept."""
     groups: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         for concept in concepts[row]:
             groups[concept].append(row)
     scatter = numpy.zeros((vectors.shape[1],) * 2)
-    count = 0
+    count, used = 0, set[int]()
     for members in groups.values():
         if len(members) > 1:
             centred = vectors[members] - vectors[members].mean(axis=0)
             scatter += centred.T.astype("float64") @ centred
             count += len(members)
-    return scatter, count
+            used.update(members)
+    return scatter / max(count, 1), len(used)
 
 
 def whitening(scatter: numpy.ndarray, power: float, floor: float) -> numpy.ndarray:
@@ -129,10 +130,9 @@ def _read(
         for batch in minibatch(tqdm(docs, disable=None, unit=" trials"), _BATCH):
             read = list(nlp.pipe(batch, batch_size=_BATCH))
             found = layer.predict(read)
-            norms = numpy.linalg.norm(found.vectors, axis=2, keepdims=True)
-            vectors.append(
-                layer.ops.to_numpy(found.vectors) / numpy.maximum(norms, 1e-9)
-            )
+            rows = layer.ops.to_numpy(found.vectors)
+            norms = numpy.linalg.norm(rows, axis=2, keepdims=True)
+            vectors.append(rows / numpy.maximum(norms, 1e-9))
             present.append(layer.ops.to_numpy(found.present))
             info = read_batch(read)
             concepts["condition"] += info.conditions

@@ -171,8 +171,10 @@ class TrialCorpus:
         if short:
             few = f"{short} have fewer than {self.min_sections} sections"
             reasons.insert(0, f"{few} (`min_sections`)")
-        if not trials:
-            reason = "; ".join(reasons[:3]) or "it is empty"
+        # One trial alone makes no batch, and spaCy would ask for one for ever.
+        if not trials or (self.shuffle and len(trials) == 1):
+            found = "one trial alone has no negative" if trials else "it is empty"
+            reason = "; ".join(reasons[:3]) or found
             raise error(Errors.T132, path=path, reason=reason)
         if reasons:
             lost = short + len(report.refused)

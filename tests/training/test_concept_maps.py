@@ -45,7 +45,7 @@ def test_scatter_is_about_the_mean_of_each_concept():
     concepts = [{"A"}, {"A"}, {"B"}, {"B"}, {"C"}]
     scatter, count = within_scatter(vectors, range(5), [frozenset(c) for c in concepts])
     # A: (-1, 1) along the first axis; B: (-2, 2) along the second; C stands alone.
-    assert scatter.tolist() == [[2.0, 0.0], [0.0, 8.0]]
+    assert scatter.tolist() == [[0.5, 0.0], [0.0, 2.0]]
     assert count == 4
 
 

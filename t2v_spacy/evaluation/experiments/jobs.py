@@ -14,7 +14,7 @@ from thinc.api import Config
 from tqdm import tqdm
 
 from ...about import __version__
-from ...errors import T2VError
+from ...errors import Errors, T2VError, error
 from ...ml.backbone import find_backbone
 from ..systems import SYSTEMS, System, make_system
 from .inputs import Inputs, content_hash, plain_hash
@@ -137,6 +137,10 @@ def about_system(name: str, inputs: Inputs) -> dict[str, Any]:
     """Plain values that decide a system: settings, contents of the files they name,
     and what it learns from."""
     row = inputs.settings.systems[name]
+    unknown = sorted(row.settings.keys() - _parameters(row).keys())
+    if unknown:
+        reason = f"'systems.{name}.settings' has unknown {', '.join(unknown)}"
+        raise error(Errors.T140, path=inputs.settings.path, reason=reason)
     defaults = {key: p.default for key, p in _parameters(row).items()}
     given = {**defaults, **row.settings}
     files = {

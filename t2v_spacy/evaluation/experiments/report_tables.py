@@ -24,9 +24,11 @@ def complete(data: Data, figures: Path) -> Iterator[str]:
         yield from failed(part)
         if part["rows"]:
             path = figures / f"{data['experiment']}_{number}.png"
-            panels = {m: _intervals(part, m) for m in data["shown"]}
-            plots.plot_rows(path, panels, part["benchmark"])
-            yield from image(path, part["benchmark"])
+            found = {m: _intervals(part, m) for m in data["shown"]}
+            panels = {measure: rows for measure, rows in found.items() if rows}
+            if panels:
+                plots.plot_rows(path, panels, part["benchmark"])
+                yield from image(path, part["benchmark"])
     yield from _costs(data)
 
 
