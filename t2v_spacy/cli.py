@@ -18,6 +18,7 @@ import wasabi
 
 from .about import __version__
 from .cli_kb import app as kb_app
+from .cli_predict import predict
 from .errors import Errors, T2VError, error
 from .readers import ReadReport, read_trials
 from .readers.detect import UnknownFormat
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 
 app.add_typer(kb_app)
+app.command()(predict)
 
 
 class Precision(StrEnum):

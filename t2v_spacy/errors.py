@@ -323,6 +323,39 @@ class Errors:
         "pipeline with transformer and trial2vec whose model has "
         "`section_maps = true`.",
     )
+    # termination
+    T145 = (
+        "T145",
+        "Predictions cannot be scored: {reason}. Give one probability from 0 to 1 for "
+        "each trial, and whether it was terminated.",
+    )
+    T146 = ("T146", "{system} was not trained. Call `fit` before `predict`.")
+    T147 = ("T147", "cutoff = '{value}' is not a day. Write it as 2018-01-31.")
+    T148 = (
+        "T148",
+        "The development trials are all of one class: {action}. Give more of them.",
+    )
+    T150 = (
+        "T150",
+        "The textcat reads doc._.trial_vector, which nobody has set. Put the pipe "
+        "'trial2vec' before it; to train it, set `encoder` of its corpus reader, or "
+        "`components.textcat.model.encoder`.",
+    )
+    T151 = (
+        "T151",
+        "The pipe '{name}' cannot be calibrated: {reason}. Give labelled trials of "
+        "both kinds as `training.dev_corpus`.",
+    )
+    T152 = (
+        "T152",
+        "The pipeline has no textcat that was trained on termination (with the labels "
+        "{labels}). Train one with configs/termination.cfg, and give it with --model.",
+    )
+    T153 = (
+        "T153",
+        "The pipeline '{name}', which is to encode the trials, cannot be loaded: "
+        "{reason}. Give an installed one or its folder with --paths.encoder.",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:

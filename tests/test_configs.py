@@ -24,13 +24,8 @@ def test_each_config_is_filled(path, tmp_path):
 def test_each_config_makes_a_pipeline_without_problems(path, tiny_backbone):
     config = Config().from_disk(path, overrides={"paths.backbone": tiny_backbone})
     nlp = spacy.util.load_model_from_config(config, auto_fill=False)
-    assert nlp.pipe_names == [
-        "trial_parser",
-        "umls_linker",
-        "transformer",
-        "trial2vec",
-        "doc_cleaner",
-    ]
+    pipes = ["trial_parser", "umls_linker", "transformer", "trial2vec", "doc_cleaner"]
+    assert nlp.pipe_names == (["textcat"] if path.stem == "termination" else pipes)
     problems = nlp.analyze_pipes()["problems"]
     assert not any(problems.values()), problems
 

@@ -1,0 +1,1 @@
+"""How well the termination of trials is predicted: baselines, intervals, tests."""

@@ -1,0 +1,1 @@
+"""Whether a trial will be terminated, from what is known at registration."""
