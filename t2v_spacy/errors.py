@@ -356,6 +356,32 @@ class Errors:
         "The pipeline '{name}', which is to encode the trials, cannot be loaded: "
         "{reason}. Give an installed one or its folder with --paths.encoder.",
     )
+    T154 = (
+        "T154",
+        "The evaluation of termination needs trials of both labels: of those chosen "
+        "from {path}, {terminated} are terminated and {completed} completed. Give "
+        "other records, a higher --limit, or --any-type.",
+    )
+    T155 = (
+        "T155",
+        "Nothing can be learnt from {records} with the {split} split: its part "
+        "'{part}' has {terminated} terminated and {completed} completed trials. Give "
+        "more records, or another --cutoff.",
+    )
+    T156 = ("T156", "{system} cannot be evaluated: {reason}. Mend that row first.")
+    # filters
+    T160 = ("T160", "The filter {name} cannot be '{value}': {reason}.")
+    T161 = (
+        "T161",
+        "This index cannot be filtered by {name}: it has no concepts. Build it again "
+        "with a pipeline that has the pipe umls_linker, as `t2v index` does.",
+    )
+    T162 = ("T162", "There is no filter '{name}'. Known are {known}.")
+    T163 = (
+        "T163",
+        "{path} was made before there were filters: what they ask is read from its "
+        "records, which takes long, each time it is opened. Build it again.",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:

@@ -97,7 +97,7 @@ def termination_corpus(
             np.random.default_rng((seed, epoch)).shuffle(order)
         epoch += 1
         for i in order.tolist():
-            yield _make_example(nlp, trials[i])
+            yield make_termination_example(nlp, trials[i])
 
     def _of_part(path: Path, found: list[LabelledTrial]) -> list[LabelledTrial]:
         records = [trial.split_by for trial in found]
@@ -120,21 +120,21 @@ def termination_corpus(
     return read
 
 
-def _make_example(nlp: Language, trial: LabelledTrial) -> Example:
+def make_termination_example(nlp: Language, trial: LabelledTrial) -> Example:
     """The reference has no text; `textcat.initialize` looks at its vectors."""
-    reference = _make_doc(nlp, trial)
+    reference = make_termination_doc(nlp, trial)
     reference.cats = {
         POSITIVE: float(trial.terminated),
         NEGATIVE: float(not trial.terminated),
     }
     if trial.view is None:
-        return Example(_make_doc(nlp, trial), reference)
+        return Example(make_termination_doc(nlp, trial), reference)
     doc = make_trial_doc(nlp, trial.view)
     doc.user_data[NCT_ID] = trial.split_by.nct_id
     return Example(doc, reference)
 
 
-def _make_doc(nlp: Language, trial: LabelledTrial) -> Doc:
+def make_termination_doc(nlp: Language, trial: LabelledTrial) -> Doc:
     install_extensions()
     doc = Doc(nlp.vocab, words=["trial"])
     doc.user_data[NCT_ID] = trial.split_by.nct_id

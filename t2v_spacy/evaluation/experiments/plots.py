@@ -30,19 +30,19 @@ def plot_rows(
     path: Path, panels: Mapping[str, Mapping[str, Interval]], title: str
 ) -> None:
     """One panel a measure: a point and its interval for each row."""
-    figure, axes = _figure(ncols=len(panels), width=4.6, rows=_most(panels))
+    figure, axes = figure_of(ncols=len(panels), width=4.6, rows=_most(panels))
     for axis, (measure, rows) in zip(axes, panels.items(), strict=True):
         mean, low, high = np.array(list(rows.values())).T
         axis.errorbar(
             mean, range(len(rows)), xerr=np.array([mean - low, high - mean]),
             fmt="o", capsize=3, color=COLORS[0],
         )  # fmt: skip
-        axis.set_yticks(range(len(rows)), [_plain(name) for name in rows])
+        axis.set_yticks(range(len(rows)), [plain_label(name) for name in rows])
         axis.invert_yaxis()
         axis.set_xlabel(f"{measure_name(measure)}, 95 % interval")
         axis.grid(axis="x", alpha=0.3)
-    figure.suptitle(_plain(title))
-    _save(figure, path)
+    figure.suptitle(plain_label(title))
+    save_figure(figure, path)
 
 
 def plot_parts(
@@ -50,28 +50,28 @@ def plot_parts(
 ) -> None:
     """A group of bars for each part, a bar for each system: rows[system][part]."""
     parts = list(dict.fromkeys(part for found in rows.values() for part in found))
-    figure, (axis,) = _figure(ncols=1, width=2.5 + 1.2 * len(parts), rows=8)
+    figure, (axis,) = figure_of(ncols=1, width=2.5 + 1.2 * len(parts), rows=8)
     width = 0.8 / len(rows)
     for number, (name, found) in enumerate(rows.items()):
         there = [i for i, part in enumerate(parts) if part in found]
         mean, low, high = np.array([found[parts[i]] for i in there]).T
         axis.bar(
             np.array(there) + (number - (len(rows) - 1) / 2) * width, mean, width,
-            yerr=np.array([mean - low, high - mean]), capsize=2, label=_plain(name),
-            color=COLORS[number % len(COLORS)],
+            yerr=np.array([mean - low, high - mean]), capsize=2,
+            label=plain_label(name), color=COLORS[number % len(COLORS)],
         )  # fmt: skip
     axis.set_xticks(range(len(parts)), [part.replace("+", "+\n") for part in parts])
     axis.set_ylabel(f"{measure_name(measure)}, 95 % interval")
     axis.set_ylim(0, 1)
     axis.legend(fontsize="small", ncols=2, loc="lower right")
-    axis.set_title(_plain(title))
-    _save(figure, path)
+    axis.set_title(plain_label(title))
+    save_figure(figure, path)
 
 
 def plot_map(path: Path, result: Mapping[str, Any]) -> None:
     """The trials as points in the colour of their group, the name of each group near
     the median of its points, moved up or down until no two names meet."""
-    figure, (axis,) = _figure(ncols=1, width=10, rows=26)
+    figure, (axis,) = figure_of(ncols=1, width=10, rows=26)
     points, groups = np.array(result["places"]), np.array(result["groups"])
     texts = []
     for name, color in group_colors(groups).items():
@@ -85,10 +85,10 @@ def plot_map(path: Path, result: Mapping[str, Any]) -> None:
             texts.append(_label(axis, name, np.median(own, axis=0), color))
     axis.set_xticks([])
     axis.set_yticks([])
-    axis.set_title(_plain(f"{len(points):,} trials by t-SNE, {result['system']}"))
+    axis.set_title(plain_label(f"{len(points):,} trials by t-SNE, {result['system']}"))
     figure.legend(fontsize="small", loc="outside lower center", ncols=3)
     _part(figure, axis, texts)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def group_colors(groups: Sequence[str] | np.ndarray) -> dict[str, str]:
@@ -126,7 +126,7 @@ def _part(figure: Any, axis: Any, texts: list[Any]) -> None:
         text.set_position(axis.transData.inverted().transform(middle))
 
 
-def _figure(*, ncols: int, width: float, rows: int) -> tuple[Any, Any]:
+def figure_of(*, ncols: int, width: float, rows: int) -> tuple[Any, Any]:
     figure = library("matplotlib.figure", "A plot").Figure(
         figsize=(width * ncols, 1.4 + 0.32 * rows), layout="constrained"
     )
@@ -137,12 +137,12 @@ def _most(panels: Mapping[str, Mapping[str, Any]]) -> int:
     return max(map(len, panels.values()))
 
 
-def _plain(text: str) -> str:
+def plain_label(text: str) -> str:
     """A text in which matplotlib reads no formula."""
     return text.replace("$", r"\$")
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as new:

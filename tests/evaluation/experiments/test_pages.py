@@ -50,7 +50,7 @@ def test_a_map_is_drawn(tmp_path):
 
 
 def test_names_of_groups_do_not_lie_on_each_other():
-    figure, (axis,) = plots._figure(ncols=1, width=6, rows=10)
+    figure, (axis,) = plots.figure_of(ncols=1, width=6, rows=10)
     axis.scatter([0, 1], [0, 1])
     names = ["Nervous System Diseases", "Infections", "Neoplasms", "Eye Diseases"]
     texts = [

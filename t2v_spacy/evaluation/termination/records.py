@@ -1,0 +1,143 @@
+"""The labelled trials of an evaluation, and the parts they are dealt to."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import Errors, error
+from ...readers import ReadReport, read_trials
+from ...termination.fill import fill_vectors, is_complete
+from ...termination.labels import termination_label
+from ...termination.registration import registration_view
+from ...termination.splits import date_split, random_split
+from ...trial import Trial
+from ...values import parse_status
+
+# In merged collections the filled fields tell the copy, and the copy the label.
+RECORD_SETS = {"complete": "complete records", "all": "all records"}
+SPLITS = ("random", "date")
+_SEED = 0  # of the trials that are drawn under a limit
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Positions of the trials of each part; dropped: trials in none, by reason."""
+
+    train: np.ndarray
+    dev: np.ndarray
+    test: np.ndarray
+    dropped: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Labelled trials in the order of the file.
+
+    views: As known at registration. dated: Id and dates, which a split looks at.
+    terminated, complete: bool (trials,). filled: bool (trials, len(FILL_FIELDS)).
+    counts: `read`, `statuses` (name -> number and label) of the trials of the type
+        that is evaluated, `left_out` (reason -> number), `labelled`, `terminated`.
+    """
+
+    views: tuple[Trial, ...]
+    dated: tuple[Trial, ...]
+    terminated: np.ndarray
+    complete: np.ndarray
+    filled: np.ndarray
+    counts: dict[str, Any]
+
+    def parts(self, which: str, split: str, *, seed: int, cutoff: str) -> Parts:
+        """which: One of RECORD_SETS. split: One of SPLITS; the seed is of a random
+        one, the cut-off of one by date. RAISES (T2VError T147): No cut-off."""
+        chosen = [
+            trial
+            for trial, complete in zip(self.dated, self.complete, strict=True)
+            if complete or which == "all"
+        ]
+        if split == "date":
+            found = date_split(chosen, cutoff)
+        else:
+            found = random_split((trial.nct_id for trial in chosen), seed)
+        place = {trial.nct_id: i for i, trial in enumerate(self.dated)}
+
+        def rows(ids: Sequence[str]) -> np.ndarray:
+            return np.array([place[nct_id] for nct_id in ids], dtype="int64")
+
+        dropped = {reason: n for reason, n in found.dropped.items() if n}
+        return Parts(rows(found.train), rows(found.dev), rows(found.test), dropped)
+
+
+def read_records(
+    path: Path, *, study_type: str | None = "INTERVENTIONAL", limit: int = 0
+) -> Records:
+    """The first record of each labelled trial that has text.
+
+    path: In any format `read_trials` reads. study_type: Trials of another type, and
+        those that do not say theirs, are left out; None keeps all.
+    limit: Labelled trials, drawn at random; 0 for all.
+    RAISES (T2VError): T001 for a missing file, T154 without trials of both labels.
+    """
+    report, lost, statuses = ReadReport(), Counter[str](), Counter[str]()
+    found: dict[str, tuple[Trial, Trial, bool, bool]] = {}
+    for trial in read_trials(path, report=report):
+        if study_type and trial.study_type != study_type:
+            lost["of another study type" if trial.study_type else "of no type"] += 1
+            continue
+        statuses[parse_status(trial.status) or ""] += 1
+        label = termination_label(trial.status)
+        if label is None:
+            lost["with a status that gives no label"] += 1
+            continue
+        view = registration_view(trial)
+        if trial.nct_id in found:
+            lost["given twice"] += 1
+        elif not any(char.isalnum() for char in view.to_text()):
+            lost["without text"] += 1
+        else:
+            found[trial.nct_id] = view, _dated(trial), label, is_complete(trial)
+    lost["refused by the reader"] = len(report.refused)
+    rows = list(found.values())
+    if limit and limit < len(rows):
+        lost["not drawn"] = len(rows) - limit
+        kept = sorted(random.Random(_SEED).sample(range(len(rows)), limit))
+        rows = [rows[i] for i in kept]
+    terminated = sum(label for _, _, label, _ in rows)
+    if terminated in (0, len(rows)):
+        values = {"terminated": terminated, "completed": len(rows) - terminated}
+        raise error(Errors.T154, path=path, **values)
+    views, dated, labels, complete = zip(*rows, strict=True)
+    counts = {
+        "read": report.read,
+        "statuses": {
+            name: {"n": n, "label": termination_label(name)}
+            for name, n in statuses.most_common()
+        },
+        "left_out": {reason: n for reason, n in lost.items() if n},
+        "labelled": len(rows),
+        "terminated": terminated,
+        "complete": sum(complete),
+    }
+    return Records(
+        views,
+        dated,
+        np.array(labels),
+        np.array(complete),
+        fill_vectors(views).astype(bool),
+        counts,
+    )
+
+
+def _dated(trial: Trial) -> Trial:
+    return Trial(
+        trial.nct_id,
+        start_date=trial.start_date,
+        completion_date=trial.completion_date,
+        last_updated=trial.last_updated,
+    )

@@ -1,0 +1,132 @@
+"""Train configs/termination.cfg by spaCy's own loop on vectors that are there already.
+
+Only the corpus readers of the config are replaced: what is compared shares its vectors,
+and each trial is encoded once for all splits and seeds.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config, registry
+
+from ...search.encode import encode_corpus
+from ...search.fingerprint import pipeline_fingerprint
+from ...termination.facts import registration_facts
+from ...termination.labels import NEGATIVE, POSITIVE
+from ...training.calibrate import NAME
+from ...training.termination_corpus import (
+    make_termination_doc,
+    make_termination_example,
+)
+from ...training.termination_trials import LabelledTrial, load_encoder
+from .predictions import Prediction
+from .records import Parts, Records
+
+# Settings of t2v.TrialVectorTextCat.v1; the second are those of the config as it is.
+FORMS: dict[str, dict[str, Any]] = {
+    "Trial2Vec, one layer": {"section_vectors": False, "facts": False, "hidden": 0},
+    "Trial2Vec, sections and facts": {},
+}
+_READER = "t2v_study.given"
+_TINY = float(np.finfo("float32").tiny)
+
+
+def encode_records(records: Records, encoder: Path, cache: Path) -> list[LabelledTrial]:
+    """Vectors and facts of each trial, in order.
+
+    cache: Folder that keeps the vectors, as that of t2v.TerminationCorpus.v1.
+    RAISES (T2VError): T153 if the encoder cannot be loaded, T024 if it makes no trial
+        vectors, T010 if the folder cannot be written.
+    """
+    nlp = load_encoder(encoder, exclude=["umls_linker"])
+    entries = encode_corpus(
+        nlp,
+        records.views,
+        cache,
+        fingerprint=pipeline_fingerprint(nlp),
+        total=len(records.views),
+    )
+    return [
+        LabelledTrial(
+            bool(label),
+            view,
+            vector=entry.vector,
+            section_vectors=entry.section_vectors,
+            facts=registration_facts(view),
+        )
+        for view, label, entry in zip(
+            records.views, records.terminated, entries, strict=True
+        )
+    ]
+
+
+def train_textcat(
+    config: Path,
+    trials: Sequence[LabelledTrial],
+    parts: Parts,
+    *,
+    seed: int,
+    model: Mapping[str, Any],
+) -> Prediction:
+    """Train on the train part, stop and calibrate on the dev part, predict both others
+    with model-best.
+
+    seed: Of the weights, dropout and order. model: Laid over the settings of the
+        architecture in the config.
+    RAISES (T2VError T151): If the dev part has trials of one kind only.
+    """
+    rows = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+    given = {part: [trials[i] for i in found] for part, found in rows.items()}
+    _offer(given)
+    # Left as it is written, so that the variables of the config see the seed.
+    found = load_config(
+        config, {"system.seed": seed, "paths.log": None}, interpolate=False
+    )
+    found["corpora"] = {
+        part: {"@readers": _READER, "part": part} for part in ("train", "dev")
+    }
+    found["components"][NAME]["model"] |= model
+    # The textcat is saved alone: its Docs have their vectors.
+    found["training"]["before_to_disk"]["encoder"] = None
+    with TemporaryDirectory() as folder:
+        nlp = init_nlp(found)
+        train(nlp, Path(folder), stdout=io.StringIO(), stderr=io.StringIO())
+        best = spacy.load(Path(folder) / "model-best")
+        facts = best.meta["termination"]
+        return Prediction(
+            _predict(best, given["dev"]),
+            _predict(best, given["test"]),
+            facts["threshold"],
+            facts["temperature"],
+            facts["bias"],
+        )
+
+
+def _offer(given: Mapping[str, Sequence[LabelledTrial]]) -> None:
+    """Have the reader of this process hand out these trials from now on."""
+
+    def reader(part: str) -> Callable[[Language], Iterator[Example]]:
+        def read(nlp: Language) -> Iterator[Example]:
+            return (make_termination_example(nlp, trial) for trial in given[part])
+
+        return read
+
+    registry.readers.register(_READER, func=reader)
+
+
+def _predict(nlp: Language, trials: Sequence[LabelledTrial]) -> np.ndarray:
+    docs = nlp.pipe(make_termination_doc(nlp, trial) for trial in trials)
+    cats = [(doc.cats[POSITIVE], doc.cats[NEGATIVE]) for doc in docs]
+    odds = np.log(np.maximum(np.array(cats).reshape(-1, 2), _TINY))
+    return odds[:, 0] - odds[:, 1]
