@@ -17,6 +17,7 @@ import typer
 import wasabi
 
 from .about import __version__
+from .cli_filters import filter_lines, with_filters
 from .cli_kb import app as kb_app
 from .cli_predict import predict
 from .errors import Errors, T2VError, error
@@ -100,6 +101,9 @@ def index(
     limit: Annotated[
         int | None, typer.Option(help="Index only the first records.", min=1)
     ] = None,
+    concepts: Annotated[
+        bool, typer.Option(help="Keep linked concepts, for filters by these.")
+    ] = True,
 ) -> None:
     """Encode records and build an index. A run that was stopped goes on where it was
     when the same command is given again."""
@@ -107,7 +111,7 @@ def index(
 
     from .search.encode import build_index
 
-    nlp = load_pipeline(model or DEFAULT_PIPELINE, precision and precision.value)
+    nlp = load_pipeline(model, precision and precision.value, concepts)
     counts = ReadReport()
     trials = islice(read_trials(source, format=format, report=counts), limit)
     built = build_index(
@@ -128,6 +132,7 @@ def index(
 
 
 @app.command()
+@with_filters
 def search(
     index: Annotated[Path, typer.Argument(help="Folder of the index.")],
     query: Annotated[
@@ -151,6 +156,7 @@ def search(
     exact: Annotated[bool, typer.Option(help="Compare with every trial.")] = False,
     model: Model = None,
     json: Json = False,
+    filters: Any = None,
 ) -> None:
     """Find the trials that resemble a text, a record or an indexed trial."""
     from .search import TrialIndex
@@ -159,7 +165,10 @@ def search(
     asked = _read_query(query, file)
     if not (isinstance(asked, str) and asked in opened) and not _is_id(asked):
         opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
-    hits = opened.search(asked, k, parts=part, against=against, exact=exact)
+    hits = opened.search(
+        asked, k, parts=part, against=against, exact=exact, filters=filters
+    )
+    _say(*filter_lines(opened, filters))
     if json:
         _print_json([{**hit.to_dict(), **_facts(hit.trial)} for hit in hits])
     else:
@@ -234,11 +243,14 @@ def main() -> None:
         sys.exit(2)
 
 
-def load_pipeline(name: str | None, precision: str | None = None) -> Language:
+def load_pipeline(
+    name: str | None, precision: str | None = None, concepts: bool = False
+) -> Language:
     """Load a pipeline, with a clear message where it is missing.
 
     name (str | None): Installed name or path; None is the default.
     precision (str | None): Replaces the pipeline's own setting.
+    concepts (bool): With the pipe that links concepts, which a search does not use.
     RAISES (T2VError): T027 if it cannot be loaded, T024 if it has no trial2vec pipe.
     """
     import spacy
@@ -248,8 +260,8 @@ def load_pipeline(name: str | None, precision: str | None = None) -> Language:
     if precision:
         config["components.transformer.model.precision"] = precision
     try:
-        # Neither an index nor a search uses concepts: do not spend time on them.
-        nlp = spacy.load(name, config=config, exclude=["umls_linker"])
+        exclude = [] if concepts else ["umls_linker"]
+        nlp = spacy.load(name, config=config, exclude=exclude)
     except (OSError, ValueError, ImportError) as err:
         if isinstance(err, T2VError):
             raise

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import srsly
 from spacy.language import Language
@@ -26,12 +26,12 @@ _INDEX, _SETTINGS = "index", "settings.json"
     "trial_index",
     requires=["doc._.trial_vector"],
     assigns=["doc._.similar_trials"],
-    default_config={"path": None, "k": 10},
+    default_config={"path": None, "k": 10, "filters": None},
 )
 def make_trial_index(
-    nlp: Language, name: str, path: str | None, k: int
+    nlp: Language, name: str, path: str | None, k: int, filters: dict[str, Any] | None
 ) -> TrialIndexPipe:
-    return TrialIndexPipe(name, path=path, k=k)
+    return TrialIndexPipe(name, path=path, k=k, filters=filters)
 
 
 class TrialIndexPipe(Pipe):
@@ -40,17 +40,29 @@ class TrialIndexPipe(Pipe):
 
     path (str): Folder of the index, opened when first needed. A pipe that was saved
         has its own copy of the index and does not look there.
-    k (int): Trials per doc. Not saved with the pipe: the config at load counts.
+    k (int): Trials per doc. Neither it nor `filters` is saved with the pipe: the config
+        at load counts.
+    filters (dict): Only trials that pass these, see `search.Filters`.
     """
 
     def __init__(
-        self, name: str = "trial_index", *, path: str | None = None, k: int = 10
+        self,
+        name: str = "trial_index",
+        *,
+        path: str | None = None,
+        k: int = 10,
+        filters: Mapping[str, Any] | None = None,
     ) -> None:
         if k < 1:
             raise error(Errors.T047, k=k)
+        if filters:
+            from ..search.filters import Filters
+
+            Filters.of(filters)  # a mistake is said at once, not at the first doc
         self.name = name
         self.path = path
         self.k = k
+        self.filters = filters
         self._index: TrialIndex | None = None
         install_extensions()
 
@@ -75,7 +87,7 @@ class TrialIndexPipe(Pipe):
         if doc._.trial_vector is None:
             doc._.similar_trials = None
         else:
-            hits = index.search(doc, self.k)
+            hits = index.search(doc, self.k, filters=self.filters)
             doc._.similar_trials = [hit.to_dict() for hit in hits]
         return doc
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from .encode import build_index, encode_corpus
+from .filters import Filters
 from .fingerprint import pipeline_fingerprint
 from .hit import Hit
+from .selection import FilterCount, FilterReport
 from .trial_index import IndexEntry, TrialIndex
 
 __all__ = [
+    "FilterCount",
+    "FilterReport",
+    "Filters",
     "Hit",
     "IndexEntry",
     "TrialIndex",

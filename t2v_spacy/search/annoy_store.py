@@ -112,6 +112,7 @@ class AnnoyStore:
         search_k: int | None = None,
         method: str = "auto",
         skip: Collection[int] = (),
+        among: Array | None = None,
     ) -> tuple[Array, Array]:
         """(positions, cosines), both (k,), highest cosine first.
 
@@ -119,16 +120,23 @@ class AnnoyStore:
         search_k (int): Nodes Annoy looks at; more is slower and finds more.
         method (str): "auto", "annoy" or "exact".
         skip (Collection[int]): Positions to leave out; k others are still returned.
+        among (ndarray): bool (n,), True for the only positions to return, of which k
+            are returned if there are so many.
         RAISES (T026): no such method.
         """
         if method not in ("auto", "annoy", "exact"):
             reason = "known methods are auto, annoy, exact"
             raise error(Errors.T026, setting="method", value=method, reason=reason)
         vector = unit(vector)
+        if method == "auto":
+            method = self.method
+        ask = method == "annoy" and self.has_trees
+        if among is not None:
+            return self._nearest_among(vector, k, ask, search_k, skip, among)
         wanted = min(k, len(self) - len(skip))
         if wanted <= 0:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        if (self.method if method == "auto" else method) == "annoy" and self.has_trees:
+        if ask:
             nodes = search_k or max(SEARCH_K, 100 * wanted)
             found = self._ask_annoy(vector, wanted, nodes, skip)
             if found is not None:
@@ -148,6 +156,35 @@ class AnnoyStore:
                 return np.array(kept[:wanted], dtype=np.int64)
             n = 2 * n + min(len(skip), 2 * n)
         return None
+
+    def _nearest_among(
+        self,
+        vector: Array,
+        k: int,
+        ask: bool,
+        search_k: int | None,
+        skip: Collection[int],
+        among: Array,
+    ) -> tuple[Array, Array]:
+        among = among.copy()
+        among[list(skip)] = False
+        rows = np.flatnonzero(among)
+        wanted = min(k, len(rows))
+        if ask and wanted and self._trees is not None:
+            # Annoy looks at as many nodes that pass as without a filter, and at more
+            # where few near the query do. That is worth it while it is fewer than pass.
+            share = len(self) / len(rows)
+            n = int(4 * wanted * share)
+            nodes = int((search_k or max(SEARCH_K, 100 * wanted)) * share)
+            while max(n, nodes) < len(rows):
+                found = self._trees.get_nns_by_vector(vector.tolist(), n, nodes)
+                kept = np.array(found, np.int64)
+                kept = kept[among[kept]]
+                if len(kept) >= wanted:
+                    places, cosines = rescore(self.vectors, vector, kept)
+                    return places[:wanted], cosines[:wanted]
+                n, nodes = 4 * n, 4 * nodes
+        return exact_nearest(self.vectors, vector, wanted, rows=rows)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write vectors and trees into a folder; returns what `load` must be given.

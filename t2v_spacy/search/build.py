@@ -18,6 +18,8 @@ from ..errors import Errors, T2VError, error
 from ..files import describe, writing
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, METRIC, N_TREES, VECTORS, AnnoyStore
+from .facet_values import Concepts
+from .facets import FacetWriter
 from .records import RECORDS, RecordWriter, normal_id
 from .section_vectors import SectionWriter
 from .vectors import Array, RowWriter, defect, keep_rows, unit
@@ -30,11 +32,16 @@ _SHOWN = 10  # warnings of one kind
 @dataclass(frozen=True)
 class IndexEntry:
     """A trial with what is searched: vector (width,), or None if it has no text, and
-    a vector (width,) for each section it has."""
+    a vector (width,) for each section it has.
+
+    concepts (Mapping): For filters: "condition" and "intervention" -> id of a concept
+        linked there -> ids of all broader ones. None if nothing was linked.
+    """
 
     trial: Trial
     vector: Array | None
     section_vectors: Mapping[str, Array] = field(default_factory=dict)
+    concepts: Concepts | None = None
 
 
 def write_index(
@@ -69,6 +76,7 @@ def write_index(
         "pipeline": None,
         "fingerprint": None,
         "source": None,
+        "kb": None,
         **(meta or {}),
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -98,9 +106,11 @@ def refusal(entry: IndexEntry) -> str | None:
 def _write_entries(
     folder: Path, entries: Iterable[IndexEntry], refused: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Write vectors, sections and records; the trials not indexed go to `refused`."""
+    """Write vectors, sections, records and what filters ask; the trials not indexed go
+    to `refused`."""
     notes: list[T2VError] = []
     snapshots: set[str] = set()
+    facets = FacetWriter()
     rows: RowWriter | None = None
     with ExitStack() as stack:
         with writing(folder):
@@ -124,6 +134,7 @@ def _write_entries(
                 if records.add(rows.n_rows, trial):
                     rows.append(unit(vector))
                     sections.append(entry.section_vectors)
+                    facets.append(trial, entry.concepts)
             if trial.snapshot and trial.snapshot.value:
                 snapshots.add(trial.snapshot.value)
         if rows is None:
@@ -132,6 +143,7 @@ def _write_entries(
             kept = records.renumber()
             complete = len(kept) == rows.n_rows
             counts = sections.close(None if complete else kept)
+            facets.save(folder, None if complete else kept)
     if not complete:
         with writing(folder):
             keep_rows(folder / VECTORS, np.array(kept))

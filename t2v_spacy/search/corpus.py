@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,13 @@ from ..errors import Errors, error
 from ..trial import Trial
 from .annoy_store import AnnoyStore
 from .build import IndexEntry, check_width, refusal
+from .facet_values import Concepts
+from .facets import FACETS, Facets, FacetWriter
+from .filters import Filters
 from .pending import Pending
 from .records import RECORDS, RecordStore, alias_ids, normal_id
 from .section_vectors import SectionVectors
+from .selection import Selection, select
 from .vectors import Array, defect, exact_nearest, unit
 
 
@@ -29,6 +34,9 @@ class Corpus:
 
     def __init__(self, folder: Path, meta: Mapping[str, Any]) -> None:
         self.pending = Pending()
+        self.folder = folder
+        self._has_facets = FACETS in meta["files"]
+        self._selected: tuple[Filters, Selection] | None = None
         self.width: int = meta["width"]
         self.n: int = meta["n_items"]
         self.store = AnnoyStore.load(
@@ -100,16 +108,58 @@ class Corpus:
         for place in range(self.n):
             if place not in self.pending.removed:
                 yield IndexEntry(
-                    self.trial(place), self.vector(place), self.section_vectors(place)
+                    self.trial(place),
+                    self.vector(place),
+                    self.section_vectors(place),
+                    self._concepts(place),
                 )
         yield from self.pending.entries
+
+    def _concepts(self, place: int) -> Concepts | None:
+        return self.facets.concepts(place) if self._has_facets else None
+
+    # filtering
+
+    @cached_property
+    def facets(self) -> Facets:
+        """What filters ask of the trials in the files."""
+        if self._has_facets:
+            facets = Facets.open(self.folder)
+            if facets.n != self.n:
+                reason = f"{FACETS} is of {facets.n} trials instead of {self.n}"
+                raise error(Errors.T041, path=self.folder, reason=reason)
+            return facets
+        _warn(error(Errors.T163, path=self.folder))
+        writer = FacetWriter()
+        for trial in self.records.trials():
+            writer.append(trial)
+        return Facets(writer.columns())
+
+    def select(self, filters: Filters) -> Selection:
+        """The places that pass, kept for the next search. RAISES (T161): a filter by
+        concepts in an index without."""
+        if self._selected is None or self._selected[0] != filters:
+            there = np.ones(self.n + len(self.pending.added), bool)
+            there[list(self.pending.removed)] = False
+            parts = (self.facets, self.pending.facets)
+            self._selected = filters, select(parts, there, filters)
+        return self._selected[1]
 
     # comparing
 
     def nearest(
-        self, vector: Array, k: int, skip: set[int], method: str, search_k: int | None
+        self,
+        vector: Array,
+        k: int,
+        skip: set[int],
+        method: str,
+        search_k: int | None,
+        among: Array | None = None,
     ) -> tuple[Array, Array]:
-        """(places, cosines) of the k nearest that are not in `skip`."""
+        """(places, cosines) of the k nearest that are not in `skip`.
+
+        among: bool (places,), True for the only ones to find.
+        """
         base = skip | self.pending.removed
         places, cosines = self.store.nearest(
             vector,
@@ -117,11 +167,16 @@ class Corpus:
             search_k=search_k,
             method=method,
             skip={place for place in base if place < self.n},
+            among=None if among is None else among[: self.n],
         )
         if not self.pending.added:
             return places, cosines
-        other = {place - self.n for place in skip if place >= self.n}
-        more, scores = exact_nearest(self.pending.matrix, vector, k, other)
+        wanted = np.ones(len(self.pending.added), bool)
+        if among is not None:
+            wanted = among[self.n :].copy()
+        wanted[[place - self.n for place in skip if place >= self.n]] = False
+        rows = np.flatnonzero(wanted)
+        more, scores = exact_nearest(self.pending.matrix, vector, k, rows=rows)
         places = np.concatenate([places, more + self.n])
         cosines = np.concatenate([cosines, scores])
         order = np.lexsort((places, -cosines))[:k]
@@ -165,6 +220,7 @@ class Corpus:
         return counts
 
     def _add(self, entry: IndexEntry) -> str:
+        self._selected = None
         nct_id = normal_id(entry.trial.nct_id)
         if reason := refusal(entry):
             _warn(error(Errors.T044, nct_id=nct_id, reason=reason))
@@ -186,6 +242,7 @@ class Corpus:
 
     def remove(self, places: Iterable[int]) -> int:
         """Remove trials; returns how many."""
+        self._selected = None
         names = {nct_id for nct_id, _ in self.heads(places).values()}
         for nct_id in names:
             self._drop(nct_id)

@@ -27,6 +27,7 @@ from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES
 from .build import IndexEntry, write_index
 from .fingerprint import backbone_name, pipeline_fingerprint, vector_fingerprint
+from .linked import ConceptReader, find_kb, pack_concepts, unpack_concepts
 from .query import extension
 from .trial_index import TrialIndex, check_replaceable
 from .vectors import Array
@@ -57,6 +58,7 @@ def encode_corpus(
     with writing(work_dir):
         work_dir.mkdir(parents=True, exist_ok=True)
     stream, stale = iter(trials), False
+    concepts = ConceptReader(find_kb(nlp))
     with tqdm(
         total=total,
         desc="Encoding",
@@ -76,7 +78,7 @@ def encode_corpus(
                         "broken files; these are encoded again.",
                         stacklevel=2,
                     )
-                entries = _encode(nlp, batch, batch_size, bar)
+                entries = _encode(nlp, batch, batch_size, bar, concepts)
                 with writing(path):
                     _write_shard(path, key, entries)
             else:
@@ -123,7 +125,9 @@ def build_index(
         total=total,
         progress=progress,
     )
+    kb = find_kb(nlp)
     facts = {
+        "kb": None if kb is None else kb.version,
         "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']}",
         "backbone": backbone_name(nlp),
         "fingerprint": vector_fingerprint(nlp),
@@ -151,7 +155,11 @@ def build_index(
 
 
 def _encode(
-    nlp: Language, trials: list[Trial], batch_size: int, bar: tqdm
+    nlp: Language,
+    trials: list[Trial],
+    batch_size: int,
+    bar: tqdm,
+    concepts: ConceptReader,
 ) -> list[IndexEntry]:
     from ..doc import make_trial_doc
 
@@ -163,7 +171,7 @@ def _encode(
         vector = extension(doc, "trial_vector")
         sections = extension(doc, "section_vectors") or {}
         has_words = has_words or any(char.isalnum() for char in doc.text)
-        entries[i] = IndexEntry(trials[i], vector, dict(sections))
+        entries[i] = IndexEntry(trials[i], vector, dict(sections), concepts(doc))
         bar.update()
     if has_words and all(entry.vector is None for entry in entries):
         raise error(Errors.T024, pipe="trial2vec", task="index trials")
@@ -179,14 +187,15 @@ def _key(fingerprint: str, trials: list[Trial]) -> str:
 
 def _write_shard(path: Path, key: str, entries: list[IndexEntry]) -> None:
     """Arrays of one shard: for "vector" and each section label, the rows that exist
-    (float32) and the numbers of their trials."""
+    (float32) and the numbers of their trials; and the concepts."""
     named: dict[str, dict[int, Array]] = {}
     for number, entry in enumerate(entries):
         if entry.vector is not None:
             named.setdefault("vector", {})[number] = entry.vector
         for label, vector in entry.section_vectors.items():
             named.setdefault(f"section:{label}", {})[number] = vector
-    arrays: dict[str, Array] = {"key": np.array(key)}
+    found = pack_concepts([entry.concepts for entry in entries])
+    arrays: dict[str, Array] = {"key": np.array(key), "concepts": found}
     for name, rows in named.items():
         arrays[f"{name}:trials"] = np.array(list(rows), np.int32)
         arrays[f"{name}:rows"] = np.stack(list(rows.values())).astype(np.float32)
@@ -200,6 +209,7 @@ def _read_shard(path: Path, key: str, trials: list[Trial]) -> list[IndexEntry] |
         with np.load(path, allow_pickle=False) as file:
             if str(file["key"]) != key:
                 return None
+            concepts = unpack_concepts(file["concepts"])
             vectors: list[dict[str, Array]] = [{} for _ in trials]
             for name in file.files:
                 if name.endswith(":rows"):
@@ -210,6 +220,6 @@ def _read_shard(path: Path, key: str, trials: list[Trial]) -> list[IndexEntry] |
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     return [
-        IndexEntry(trial, named.pop("vector", None), named)
-        for trial, named in zip(trials, vectors, strict=True)
+        IndexEntry(trial, named.pop("vector", None), named, linked)
+        for trial, named, linked in zip(trials, vectors, concepts, strict=True)
     ]

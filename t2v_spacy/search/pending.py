@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .build import IndexEntry
+from .facets import Facets, FacetWriter
 from .records import alias_ids, normal_id
 from .vectors import Array, defect, unit
 
@@ -18,6 +19,7 @@ class Pending:
         self._aliases: dict[str, str] = {}
         self._matrix: Array | None = None
         self._sections: dict[str, Array] = {}
+        self._facets: Facets | None = None
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)
@@ -33,6 +35,16 @@ class Pending:
             vectors = [entry.vector for entry in self.entries]
             self._matrix = np.stack([unit(v) for v in vectors if v is not None])
         return self._matrix
+
+    @property
+    def facets(self) -> Facets:
+        """What filters ask of the added trials."""
+        if self._facets is None:
+            writer = FacetWriter()
+            for entry in self.entries:
+                writer.append(entry.trial, entry.concepts)
+            self._facets = Facets(writer.columns())
+        return self._facets
 
     def cosines(self, label: str, vector: Array) -> Array:
         """float32 (added,): cosine of a section, NaN where there is none."""
@@ -58,7 +70,7 @@ class Pending:
 
     def discard(self, nct_id: str) -> bool:
         """Take an added trial away by its main id; says whether it was there."""
-        self._matrix, self._sections = None, {}
+        self._matrix, self._sections, self._facets = None, {}, None
         if self.added.pop(nct_id, None) is None:
             return False
         self._aliases = {a: m for a, m in self._aliases.items() if m != nct_id}

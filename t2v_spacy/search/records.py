@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,16 @@ class RecordStore:
     def trial(self, position: int) -> Trial:
         rows = self._all("SELECT record FROM trial WHERE position = ?", (position,))
         return Trial.from_dict(json.loads(rows[0][0]))
+
+    def trials(self) -> Iterator[Trial]:
+        """All trials in order, a few held at a time."""
+        for start in range(0, len(self), _BATCH):
+            rows = self._all(
+                "SELECT record FROM trial WHERE position >= ? AND position < ? "
+                "ORDER BY position",
+                (start, start + _BATCH),
+            )
+            yield from (Trial.from_dict(json.loads(record)) for (record,) in rows)
 
     def heads(self, positions: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(nct_id, title) of each position."""

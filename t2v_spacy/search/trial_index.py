@@ -19,8 +19,10 @@ from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES, TREES
 from .build import FORMAT, FORMAT_VERSION, META, TWICE, IndexEntry, write_index
 from .corpus import Corpus
+from .filters import Filters
 from .hit import Hit
 from .query import Query, read_query
+from .selection import FilterReport
 from .vectors import Array, highest
 
 if TYPE_CHECKING:
@@ -266,6 +268,7 @@ class TrialIndex:
         nlp: Language | None = None,
         exact: bool = False,
         search_k: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
     ) -> list[Hit]:
         """The k trials most like the query, best first; never the query itself.
 
@@ -276,16 +279,22 @@ class TrialIndex:
         against: "trial" compares with whole trials, "section" with the same sections
             of each trial (exactly; mean over the parts, an absent one counts 0).
         exact: compare with every trial instead of asking Annoy.
-        search_k: nodes Annoy looks at; more is slower and finds more.
+        search_k: nodes Annoy looks at; more is slower and finds more. With filters it
+            looks at more, so that as many of them pass.
+        filters: only trials that pass, see `Filters`; k of them if there are so many.
+            `filter_report` says what each filter does.
         RAISES (T008): unknown part. (T024): no pipeline. (T025): blank query. (T026):
         a setting or vector out of range. (T042): wrong width. (T043): unknown id.
-        (T047): k below 1. (T049): the query has none of the parts.
+        (T047): k below 1. (T049): the query has none of the parts. (T160, T161, T162):
+        a filter that cannot be used.
         """
         if k < 1:
             raise error(Errors.T047, k=k)
         if against not in ("trial", "section"):
             reason = 'known are "trial" and "section"'
             raise error(Errors.T026, setting="against", value=against, reason=reason)
+        chosen = Filters.of(filters)
+        among = self._corpus.select(chosen).rows if chosen else None
         found = read_query(self, query, parts, nlp or self.nlp)
         places = {self._corpus.find(nct_id) for nct_id in found.ids}
         own = {place for place in places if place is not None}
@@ -293,12 +302,20 @@ class TrialIndex:
             if not (found.parts or found.sections):
                 raise error(Errors.T049, parts="any section", present="none")
             scores = self._corpus.section_scores(found.parts or found.sections)
+            if among is not None:
+                scores[~among] = np.nan
             best = highest(scores, k, own)
             return self._hits(found, best, scores[best])
         method = "exact" if exact else "auto"
         return self._hits(
-            found, *self._corpus.nearest(found.vector, k, own, method, search_k)
+            found, *self._corpus.nearest(found.vector, k, own, method, search_k, among)
         )
+
+    def filter_report(
+        self, filters: Filters | Mapping[str, Any] | None
+    ) -> FilterReport:
+        """How many trials pass filters, and what each left out. RAISES as `search`."""
+        return self._corpus.select(Filters.of(filters)).report
 
     def _hits(self, query: Query, places: Array, scores: Array) -> list[Hit]:
         heads = self._corpus.heads(places)

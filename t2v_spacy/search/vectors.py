@@ -11,7 +11,8 @@ from numpy.lib import format as npy
 
 Array = np.ndarray
 
-_CHUNK = 16_384  # rows turned to float32 at a time
+_CHUNK = 16_384  # rows copied at a time
+_SLACK = 1e-5  # of a cosine in float32
 
 
 def defect(vector: Array) -> str | None:
@@ -51,6 +52,15 @@ def all_cosines(matrix: Array, vector: Array) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 
+def cosines_of(matrix: Array, vector: Array, rows: Array) -> Array:
+    """float32 (len(rows),): the cosine of some unit rows of a float32 matrix."""
+    parts = [
+        matrix[rows[start : start + _CHUNK]] @ vector
+        for start in range(0, len(rows), _CHUNK)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+
 def highest(scores: Array, k: int, skip: Collection[int] = ()) -> Array:
     """Positions (up to k) of the highest scores, ties included by lowest position.
 
@@ -68,11 +78,30 @@ def highest(scores: Array, k: int, skip: Collection[int] = ()) -> Array:
 
 
 def exact_nearest(
-    matrix: Array, vector: Array, k: int, skip: Collection[int] = ()
+    matrix: Array,
+    vector: Array,
+    k: int,
+    skip: Collection[int] = (),
+    rows: Array | None = None,
 ) -> tuple[Array, Array]:
-    """(positions, cosines) of the k nearest unit rows, compared with all of them."""
-    found = highest(all_cosines(matrix, vector), k, skip)
-    return rescore(matrix, vector, found)
+    """(positions, cosines) of the k nearest unit rows, compared with all of them, or
+    with `rows` (their positions, ascending, which may not be in `skip`) only."""
+    if rows is None:
+        found = _candidates(all_cosines(matrix, vector), k, skip)
+    else:
+        found = rows[_candidates(cosines_of(matrix, vector, rows), k)]
+    positions, cosines = rescore(matrix, vector, found)
+    return positions[:k], cosines[:k]
+
+
+def _candidates(scores: Array, k: int, skip: Collection[int] = ()) -> Array:
+    """Positions of the k highest scores, and of all that float32 cannot tell from the
+    last of them: which of these it puts first depends on what it is computed with."""
+    best = highest(scores, k, skip)
+    if not len(best):
+        return best
+    near = np.flatnonzero(scores >= scores[best[-1]] - _SLACK)
+    return near[~np.isin(near, list(skip))] if skip else near
 
 
 class RowWriter:

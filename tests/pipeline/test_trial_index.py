@@ -17,7 +17,7 @@ from t2v_spacy.errors import T2VError
 from t2v_spacy.pipeline.trial_index import TrialIndexPipe
 from t2v_spacy.search import TrialIndex
 
-from ..search.toys import make_index, make_nlp, make_trial, nct
+from ..search.toys import make_entry, make_index, make_nlp, make_trial, nct
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,25 @@ def test_the_index_can_be_set(folder):
     nlp = make_pipeline()
     nlp.get_pipe("trial_index").index = make_index(5)
     assert len(found(nlp("gout"))) == 5
+
+
+def test_only_trials_that_pass_filters(tmp_path):
+    phases = [frozenset((f"PHASE{1 + number % 3}",)) for number in range(30)]
+    entries = [make_entry(make_trial(n, phases=p)) for n, p in enumerate(phases)]
+    TrialIndex.build(entries).to_disk(tmp_path / "index")
+    nlp = make_pipeline(tmp_path / "index", k=4, filters={"phase": ["2"]})
+    expected = [nct(number) for number in range(30) if number % 3 == 1]
+    doc = nlp("gout")
+    assert len(found(doc)) == 4
+    assert set(found(doc)) <= set(expected)
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    assert found(loaded("gout")) == found(doc)
+    other = {"components.trial_index.filters": {"phase": "3"}}
+    loaded = spacy.load(tmp_path / "pipeline", config=other)
+    assert set(found(loaded("gout"))).isdisjoint(expected)
+    with pytest.raises(T2VError, match="T160.*phases"):
+        make_pipeline(filters={"phase": "9"})
 
 
 def test_initialize_opens_the_index(folder, tmp_path):
