@@ -168,7 +168,7 @@ def search(
     hits = opened.search(
         asked, k, parts=part, against=against, exact=exact, filters=filters
     )
-    _say(*filter_lines(opened, filters))
+    _say(*filter_lines(opened, filters, hits, against))
     if json:
         _print_json([{**hit.to_dict(), **_facts(hit.trial)} for hit in hits])
     else:

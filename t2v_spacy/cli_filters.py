@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from .search import Filters, TrialIndex
+    from .search import Filters, Hit, TrialIndex
 
 _PANEL = "Filters (of several values of one, one is enough)"
+# Why nothing was found although there are trials that pass.
+_NO_OTHER = {
+    "trial": "Only the query itself passes all filters; a search never finds that.",
+    "section": "No other trial that passes all filters has a section to compare with.",
+}
 _MANY, _ONE, _FLAG = list[str], str, bool
 # Name of the filter -> option, type, help.
 _OPTIONS: dict[str, tuple[str, type, str]] = {
@@ -78,9 +83,24 @@ def read_options(values: Mapping[str, Any]) -> Filters:
     return Filters(**read)
 
 
-def filter_lines(index: TrialIndex, filters: Filters) -> list[str]:
-    """What the filters left out unasked, or why they left nothing."""
-    return index.filter_report(filters).lines(shown) if filters else []
+def filter_lines(
+    index: TrialIndex,
+    filters: Filters,
+    hits: Sequence[Hit] | None = None,
+    against: str = "trial",
+) -> list[str]:
+    """What the filters left out unasked, or why they left nothing.
+
+    hits: What the search with these filters found, None if there was none; against: as
+        it was searched.
+    """
+    if not filters:
+        return []
+    report = index.filter_report(filters)
+    said = report.lines(shown)
+    if hits is not None and not hits and report.matching:
+        said.append(_NO_OTHER[against])
+    return said
 
 
 def shown(name: str) -> str:

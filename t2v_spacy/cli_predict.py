@@ -12,7 +12,7 @@ import srsly
 import typer
 import wasabi
 
-from .errors import Errors, error
+from .errors import Errors, T2VError, error
 from .readers import ReadReport, read_trials
 from .termination.labels import NEGATIVE, POSITIVE, termination_label
 from .trial import Trial
@@ -44,8 +44,9 @@ class Prediction:
     """probability: Of termination, as known at registration. decision: "TERMINATED" if
     it is at least the threshold, else "COMPLETED"; None for a trial in which there is
     nothing to read, which has the base rate of the calibration as its probability.
+    neighbours: None without an index, and where the pipeline makes no trial vector.
     sections: Section, or "facts", -> how much higher the probability is with it than
-    without, the largest in size first."""
+    without (of facts: than if the record gave none), the largest in size first."""
 
     nct_id: str
     title: str | None
@@ -75,10 +76,9 @@ def predict(
     ] = False,
 ) -> None:
     """Say how likely trials are to be terminated early, from their registration."""
-    from .cli import load_pipeline
     from .search import TrialIndex
 
-    nlp = load_pipeline(model)
+    nlp = load_classifier(model)
     opened = TrialIndex.from_disk(index, verify=False) if index else None
     report = ReadReport()
     found = list(predict_trials(nlp, read_trials(file, report=report), opened, k))
@@ -106,7 +106,7 @@ def predict_trials(
     for _, group in groupby(docs, key=lambda pair: pair[1][0]):
         (doc, (_, trial, _)), *others = group
         probability = _probability(pipe, doc)
-        known = doc._.trial_vector is not None
+        known = any(map(str.isalnum, doc.text))
         found = {
             label: probability - _probability(pipe, other)
             for other, (_, _, label) in others
@@ -120,10 +120,26 @@ def predict_trials(
             decision=decision if known else None,
             threshold=threshold,
             neighbours=_neighbours(index, doc, trial, k)
-            if index is not None and known
+            if index is not None and doc._.trial_vector is not None
             else None,
             sections=dict(sorted(found.items(), key=lambda item: -abs(item[1]))),
         )
+
+
+def load_classifier(name: str) -> Language:
+    """A pipeline with a textcat for termination, on vectors of a pipe `trial2vec` or
+    with an encoder of its own. RAISES (T2VError): T027 if it cannot be loaded, T152."""
+    import spacy
+
+    try:
+        nlp = spacy.load(name, exclude=["umls_linker"])
+    except (OSError, ValueError, ImportError) as err:
+        if isinstance(err, T2VError):
+            raise
+        reason = str(err).split("\n")[0].rstrip(".")
+        raise error(Errors.T027, name=name, reason=reason) from err
+    find_textcat(nlp)
+    return nlp
 
 
 def find_textcat(nlp: Language) -> TextCategorizer:
@@ -142,8 +158,12 @@ def _variants(
     from .doc import make_trial_doc
     from .extensions import SECTIONS
     from .ml.span_getters import ENCODED_LABELS
+    from .ml.trial_textcat import FACTS_KEY
+    from .termination.facts import registration_facts
     from .termination.registration import registration_view
 
+    # No record that was learnt from had no facts at all.
+    nothing = registration_facts(Trial(""))
     for number, trial in enumerate(trials):
         doc = make_trial_doc(nlp, registration_view(trial))
         there = {span.label_ for span in doc.spans[SECTIONS]}
@@ -155,7 +175,7 @@ def _variants(
             other.spans[SECTIONS] = kept
             yield other, (number, trial, label)
         if pipe.model.attrs.get("facts"):
-            doc._.trial = None
+            doc.user_data[FACTS_KEY] = nothing
             yield doc, (number, trial, FACTS)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from t2v_spacy.cli import main
-from t2v_spacy.cli_filters import read_options, shown
+from t2v_spacy.cli_filters import filter_lines, read_options, shown
 from t2v_spacy.kb import Concept, KnowledgeBase
 from t2v_spacy.readers.write import write_trials
 from t2v_spacy.search import Filters, IndexEntry, TrialIndex
@@ -180,6 +180,26 @@ def test_an_empty_result_says_which_filter_left_nothing(search):
         "No trial passes all filters: 1 of 3 pass --sponsor NIH, but none of the 1 "
         "that pass --phase PHASE2."
     )
+
+
+def test_an_empty_result_says_that_only_the_query_passes(folder):
+    index = TrialIndex.from_disk(folder)
+    filters = Filters(sponsor_class="nih")
+    own, other = (
+        filter_lines(index, filters, index.search(RECORDS[i].nct_id, filters=filters))
+        for i in (2, 0)
+    )
+    assert own == [
+        "1 trial left out because its class of sponsor is unknown",
+        "Only the query itself passes all filters; a search never finds that.",
+    ]
+    assert other == own[:1]
+    none = filter_lines(index, Filters(sponsor_class="fed"), [])
+    assert none[1:] == ["None of 3 trials passes --sponsor FED."]
+    assert filter_lines(index, filters, [], "section")[-1] == (
+        "No other trial that passes all filters has a section to compare with."
+    )
+    assert filter_lines(index, Filters(), []) == []
 
 
 def test_every_filter_has_an_option():

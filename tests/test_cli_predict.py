@@ -5,11 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spacy
 import typer
 from typer.testing import CliRunner
 
 from t2v_spacy import TrialIndex
-from t2v_spacy.cli_predict import FACTS, find_textcat, predict, predict_trials
+from t2v_spacy.cli_predict import (
+    FACTS,
+    find_textcat,
+    load_classifier,
+    predict,
+    predict_trials,
+)
 from t2v_spacy.doc import make_trial_doc
 from t2v_spacy.errors import T2VError
 from t2v_spacy.ml.trial_textcat import set_calibration
@@ -49,7 +56,7 @@ def index(nlp):
 def probability(nlp, trial, without=None) -> float:
     doc = make_trial_doc(nlp, registration_view(trial))
     if without == FACTS:
-        doc._.trial = None
+        doc._.trial = Trial(trial.nct_id)  # a record, as all that are learnt from
     elif without:
         doc.spans["sections"] = [
             s for s in doc.spans["sections"] if s.label_ != without
@@ -123,9 +130,30 @@ def test_a_trial_without_a_word_has_the_base_rate_and_no_decision(nlp, index):
     assert row.decision is row.neighbours is None
 
 
-def test_a_pipeline_that_was_not_trained_on_it_is_named(tiny_nlp):
+def test_a_pipeline_that_was_not_trained_on_it_is_named(tiny_nlp, tmp_path):
     with pytest.raises(T2VError, match=r"T152.*TERMINATED.*termination\.cfg"):
         find_textcat(tiny_nlp)
+    spacy.blank("xx").to_disk(tmp_path / "blank")
+    with pytest.raises(T2VError, match="T152"):
+        load_classifier(str(tmp_path / "blank"))
+    with pytest.raises(T2VError, match="T027.*no_such"):
+        load_classifier("no_such")
+
+
+def test_a_textcat_with_an_encoder_of_its_own(tiny_backbone, index, tmp_path):
+    """As configs/termination.cfg makes it if the encoder is trained along."""
+    made = pipeline(tiny_backbone, encoder=True, **FULL)
+    made.remove_pipe("trial2vec")
+    made.to_disk(tmp_path / "model")
+    nlp = load_classifier(str(tmp_path / "model"))
+    assert "trial2vec" not in nlp.pipe_names
+    *rows, empty = predict_trials(nlp, [*make_trials(), Trial("NCT90000009")], index)
+    for row, trial in zip(rows, make_trials(), strict=True):
+        assert row.probability == pytest.approx(probability(nlp, trial), abs=1e-5)
+        assert row.decision in (POSITIVE, NEGATIVE)
+        assert row.neighbours is None
+    assert rows[0].sections
+    assert empty.decision is empty.neighbours is None
 
 
 def test_the_command_prints_a_table_or_json_and_names_bad_records(nlp, index, tmp_path):

@@ -16,7 +16,7 @@ from .significance import bootstrap_interval, paired_bootstrap, sign_flip_test
 
 MEASURES = (
     *("precision@1", "precision@2", "precision@5"),
-    *("recall@1", "recall@2", "recall@5"),
+    *("recall@1", "recall@2", "recall@5", "recall@10"),
     *("ndcg@5", "map", "mrr"),
 )
 _KNOWN = "precision@k, recall@k, ndcg@k, ndcg_linear@k, ndcg_binary@k, map, mrr"

@@ -1,8 +1,9 @@
 """Encode many trials in shards that survive a kill, then index them.
 
-A shard is one .npz file with the vectors of some trials and a key: a hash of the
-pipeline's fingerprint and of the records themselves. A later run with the same key
-takes the vectors from the file; the records come from the input again.
+A shard is one .npz file with the vectors and concepts of some trials and a key: a hash
+of the pipeline's fingerprint, of the knowledge base that it links to and of the records
+themselves. A later run with the same key takes vectors and concepts from the file; the
+records come from the input again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ from ..files import locked, replaced_file, replaced_folder, writing
 from ..trial import Trial
 from .annoy_store import EXACT_BELOW, N_TREES
 from .build import IndexEntry, write_index
-from .fingerprint import backbone_name, pipeline_fingerprint, vector_fingerprint
+from .fingerprint import (
+    backbone_name,
+    kb_fingerprint,
+    pipeline_fingerprint,
+    vector_fingerprint,
+)
 from .linked import ConceptReader, find_kb, pack_concepts, unpack_concepts
 from .query import extension
 from .trial_index import TrialIndex, check_replaceable
@@ -50,7 +56,8 @@ def encode_corpus(
     """Encode trials with a pipeline; entries come in the order of the trials.
 
     work_dir: keeps the finished shards. A run that was killed, started again with the
-        same fingerprint, settings and trials, encodes only what is not there yet.
+        same fingerprint, knowledge base, settings and trials, encodes only what is not
+        there yet.
     fingerprint: says which pipeline and settings made the vectors.
     progress: show a bar with trials/s on stderr if it is a terminal; total: its end.
     RAISES (T010): not writable. (T024): the pipeline makes no trial vectors.
@@ -58,7 +65,9 @@ def encode_corpus(
     with writing(work_dir):
         work_dir.mkdir(parents=True, exist_ok=True)
     stream, stale = iter(trials), False
-    concepts = ConceptReader(find_kb(nlp))
+    kb = find_kb(nlp)
+    concepts = ConceptReader(kb)
+    made_by = fingerprint if kb is None else f"{fingerprint}\n{kb_fingerprint(kb)}"
     with tqdm(
         total=total,
         desc="Encoding",
@@ -68,7 +77,7 @@ def encode_corpus(
         number = 0
         while batch := list(islice(stream, shard_size)):
             path = work_dir / f"{number:06}.npz"
-            key = _key(fingerprint, batch)
+            key = _key(made_by, batch)
             entries = _read_shard(path, key, batch)
             if entries is None:
                 if path.exists() and not stale:
@@ -178,8 +187,8 @@ def _encode(
     return entries
 
 
-def _key(fingerprint: str, trials: list[Trial]) -> str:
-    found = hashlib.sha256(fingerprint.encode())
+def _key(made_by: str, trials: list[Trial]) -> str:
+    found = hashlib.sha256(made_by.encode())
     for trial in trials:
         found.update(json.dumps(trial.to_dict(), sort_keys=True).encode())
     return found.hexdigest()

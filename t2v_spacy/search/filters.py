@@ -39,6 +39,9 @@ _SINGULAR = {
 }
 _SEXES = ("FEMALE", "MALE", "ALL")
 _RANGE = re.compile(r"\s*(?:-|–|\bto\b)\s*")
+_NUMBER = re.compile(r"[\d.]+")
+# One number and its unit: of "between 1 and 18 months" no half may be taken.
+_WITH_UNIT = re.compile(r"[\d.]+\s*([a-z]+)\D*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class Filters:
         may mean does. Without a completion date the primary one counts.
     country: One that the trial has a place in; by its old and new name, USA, UK.
     age: In years, or with a unit ("6 months"): of a person whom the trial may admit.
-        A range, (18, 65) or "18-65": it may admit someone of this range.
+        A range, (18, 65) or "18-65": it may admit someone of this range. "2-30 months"
+        is from 2 months.
     sex: "FEMALE" finds trials for women or for all, "ALL" those for all.
     healthy_volunteers, has_results: Whether the trial takes, has them.
     condition_concept, intervention_concept: Ids of concepts ("MESH:D003924"); narrower
@@ -92,14 +96,20 @@ class Filters:
 
     @classmethod
     def of(cls, given: Filters | Mapping[str, Any] | None) -> Filters:
-        """Filters of a mapping of their names to values. RAISES (T160); (T162): no
-        such filter."""
+        """Filters of a mapping of their names to values. RAISES (T160): also if one is
+        given by both its names; (T162): no such filter."""
         if isinstance(given, Filters):
             return given
         if not isinstance(given, Mapping | None):
             reason = "it is Filters, or a mapping of their names to values"
             raise error(Errors.T160, name="filters", value=given, reason=reason)
-        named = {_SINGULAR.get(name, name): v for name, v in (given or {}).items()}
+        named = dict(given or {})
+        for name, full in _SINGULAR.items():
+            if name in named and full in named:
+                reason = f"{full} is given too, and means the same"
+                raise error(Errors.T160, name=name, value=named[name], reason=reason)
+            if name in named:
+                named[full] = named.pop(name)
         known = [field.name for field in fields(cls)]
         for name in named:
             if name not in known:
@@ -216,6 +226,9 @@ def _age(given: Any) -> tuple[float, float] | None:
     pair = list(pair) if isinstance(pair, Iterable) else [pair]
     if len(pair) not in (1, 2):
         raise _Refused(given, "write it as 50, 18-65 or 6 months")
+    unit = _WITH_UNIT.fullmatch(pair[-1]) if isinstance(given, str) else None
+    if unit and _NUMBER.fullmatch(pair[0]):
+        pair[0] += unit[1]
     first, last = (_years(age, given) for age in (pair[0], pair[-1]))
     if first > last:
         raise _Refused(given, "the range ends before it begins")
@@ -226,7 +239,8 @@ def _years(age: Any, given: Any) -> float:
     try:
         years: float | None = float(age)
     except (TypeError, ValueError):
-        years = parse_age(str(age))
+        text = str(age).strip()
+        years = parse_age(text) if _WITH_UNIT.fullmatch(text) else None
     if years is None or not 0 <= years < math.inf:
         raise _Refused(given, "write it as 50, 18-65 or 6 months")
     return years

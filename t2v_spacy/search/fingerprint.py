@@ -1,4 +1,4 @@
-"""Which pipeline made a vector: hashes of settings and weights."""
+"""Which pipeline made a vector, and which base a concept is of: hashes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ..errors import Errors, error
 
 if TYPE_CHECKING:
     from spacy.language import Language
+
+    from ..kb.knowledge_base import KnowledgeBase
 
 _MAKES = frozenset(("doc._.trf_data", "doc._.trial_vector"))
 # Where the weights came from, and how they are run: not what a vector means.
@@ -51,6 +53,11 @@ def vector_fingerprint(nlp: Language) -> str | None:
         found.update(json.dumps(settings, sort_keys=True, default=str).encode())
         _add_weights(found, pipe)
     return found.hexdigest() if there else None
+
+
+def kb_fingerprint(kb: KnowledgeBase) -> str:
+    """Hash of a knowledge base's content, which may change under the same version."""
+    return hashlib.sha256(kb.to_bytes(preset=0)).hexdigest()
 
 
 def backbone_name(nlp: Language) -> str | None:

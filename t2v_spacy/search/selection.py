@@ -69,7 +69,12 @@ class FilterReport:
     def lines(self, shown: Callable[[str], str] = str) -> list[str]:
         """What a person should know: what was left out because it is not known, and
         which filter left nothing. shown: what a filter is called there."""
-        said = [_left_out(count) for count in self.filters if count.unknown]
+        # Two filters of one fact: what one cannot tell includes what the other cannot.
+        unknown: dict[str, int] = {}
+        for count in self.filters:
+            fact = _FACT[count.name]
+            unknown[fact] = max(count.unknown, unknown.get(fact, 0))
+        said = [_left_out(fact, n) for fact, n in unknown.items() if n]
         if self.filters and not self.matching:
             said.append(self._nothing(shown))
         return said
@@ -168,12 +173,11 @@ def _hint(parts: Sequence[Facets], name: str, value: Any) -> str:
     return f"Did you mean {' or '.join(meant)}?" if meant else ""
 
 
-def _left_out(count: FilterCount) -> str:
-    many = count.unknown > 1
+def _left_out(fact: str, n: int) -> str:
     return (
-        f"{count.unknown} {'trials' if many else 'trial'} left out because "
-        f"{'their' if many else 'its'} {_FACT[count.name]} "
-        f"{'are' if count.name == 'age' else 'is'} unknown"
+        f"{n} {'trials' if n > 1 else 'trial'} left out because "
+        f"{'their' if n > 1 else 'its'} {fact} "
+        f"{'are' if fact == _FACT['age'] else 'is'} unknown"
     )
 
 

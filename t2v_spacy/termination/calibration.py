@@ -52,9 +52,13 @@ def fit_temperature(
     high = (positive + 1) / (positive + 2)
     low = 1 / (len(labels) - positive + 2)
     targets = np.where(labels, high, low)
-    slope, bias = _newton(scores, targets, slope=None)
-    if slope < 1 / _HOTTEST:
-        slope, bias = _newton(scores, targets, slope=1 / _HOTTEST)
+    # Where logits are large all curvature is lost to rounding: they are fitted as ones
+    # of unit size.
+    scale = float(scores.std()) or 1.0
+    slope, bias = _newton(scores / scale, targets, slope=None)
+    if slope < scale / _HOTTEST:
+        slope, bias = _newton(scores / scale, targets, slope=scale / _HOTTEST)
+    slope /= scale
     before = brier(labels, plain)
     after = brier(labels, calibrated(scores, 1 / slope, bias))
     assert before is not None and after is not None  # there are trials

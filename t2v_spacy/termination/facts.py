@@ -1,9 +1,10 @@
 """Structured registration facts of a trial as numbers.
 
-Two facts are left out on purpose. Places: sites are added while a trial runs and taken
-away when it is withdrawn, so that their number today tells the end. The year of the
-start: of trials that started lately only those that stopped can have an end yet, and
-with a random split a model learns that share rather than anything about trials.
+Three facts are left out on purpose. Planned enrolment: see `registration`. Places:
+sites are added while a trial runs and taken away when it is withdrawn, so that their
+number today tells the end. The year of the start: of trials that started lately only
+those that stopped can have an end yet, and with a random split a model learns that
+share rather than anything about trials.
 """
 
 from __future__ import annotations
@@ -40,22 +41,25 @@ def registration_facts(trial: Trial) -> np.ndarray:
     """float32 (len(FACTS),), each number near 0 to 1 or the log1p of a count.
 
     What a record does not say is 0 in its column and 1 in the column "... unknown"; so
-    is a value that is not listed. Read from the registration view, whatever is given:
-    a view is its own view.
+    is a value that is not listed. Read from the registration view of any record.
     """
-    return np.array(list(_facts(registration_view(trial)).values()), dtype="float32")
+    return facts_of_view(registration_view(trial))
 
 
-def facts_matrix(trials: Iterable[Trial]) -> np.ndarray:
-    """float32 (trials, len(FACTS))."""
-    rows = [registration_facts(trial) for trial in trials]
+def facts_of_view(view: Trial) -> np.ndarray:
+    """`registration_facts` of a view, which is not made again."""
+    return np.array(list(_facts(view).values()), dtype="float32")
+
+
+def facts_matrix(views: Iterable[Trial]) -> np.ndarray:
+    """float32 (views, len(FACTS)), of registration views."""
+    rows = [facts_of_view(view) for view in views]
     return np.array(rows, dtype="float32").reshape(len(rows), len(FACTS))
 
 
 def _facts(view: Trial) -> dict[str, float]:
     """Name -> number, in the order of FACTS whatever the trial."""
     design = view.design or Design()
-    planned = view.enrollment.count if view.enrollment else None
     kinds = [item.type for item in view.interventions]
     facts = {
         **_among("phase", view.phases, PHASES),
@@ -64,7 +68,6 @@ def _facts(view: Trial) -> dict[str, float]:
         **_count("interventions", len(view.interventions) or None),
         **_count("arms", len(view.arms) or None),
         **_count("conditions", len(view.conditions) or None),
-        **_count("planned enrollment", planned),
         **_among("sponsor class", [view.sponsor_class], SPONSOR_CLASSES),
         "collaborators": math.log1p(len(view.collaborators)),
     }

@@ -7,14 +7,12 @@ Each field of `Trial` is therefore listed here, as KNOWN or as LATER, with the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ..trial import Trial
-from .wording import outcome_wording, without_outcome
-
-__all__ = ["KNOWN", "LATER", "flagged", "outcome_wording", "registration_view"]
+from .wording import without_outcome
 
 # Fields of words, which are read for passages that tell the outcome.
 _WORDS = (
@@ -26,7 +24,6 @@ KNOWN = (
     *_WORDS,
     *("sex", "min_age", "max_age", "healthy_volunteers", "phases", "study_type"),
     "design",
-    "enrollment",  # only where it is said to be anticipated
     *("sponsor", "sponsor_class", "collaborators"),
     *("condition_mesh", "intervention_mesh"),
 )
@@ -36,6 +33,9 @@ LATER = (
     # only if the trial starts; nothing that predicts reads a date, so none is kept.
     *("start_date", "primary_completion_date", "completion_date"),
     *("first_posted", "last_updated"),
+    # The registry wants the actual number once a trial has ended: of those that ended,
+    # one still marked as planned was suspended; and all new trials look like it.
+    "enrollment",
     "locations",  # filled in as sites open, taken away when a trial is withdrawn
     "references",  # mostly papers on the results
     *("aliases", "org_study_id"),  # say nothing of the trial
@@ -48,27 +48,19 @@ def registration_view(trial: Trial) -> Trial:
 
     Only the fields in KNOWN are kept, without descriptions of outcomes (they are
     rewritten when results are posted) and without passages that tell how the trial
-    ended (`outcome_wording`). An enrolment is kept only where it is marked as
-    anticipated. The view of a view is the view itself.
+    ended (see `wording`). The view of a view is the view itself.
     """
     kept = {name: getattr(trial, name) for name in KNOWN}
-    planned = trial.enrollment is not None and trial.enrollment.actual is False
-    kept["enrollment"] = trial.enrollment if planned else None
     kept["outcomes"] = tuple(replace(o, description=None) for o in trial.outcomes)
     kept |= {name: _mapped(kept[name], without_outcome) for name in _WORDS}
     return Trial(**kept)
 
 
-def flagged(trial: Trial) -> dict[str, list[str]]:
-    """The passages of a record that tell how the trial ended, by field; those of a
-    field are in order, and no field is there without one."""
-    found = {
-        name: [
-            p for text in _texts(getattr(trial, name)) for p in outcome_wording(text)
-        ]
-        for name in _WORDS
-    }
-    return {name: passages for name, passages in found.items() if passages}
+def told_only(trial: Trial, view: Trial) -> tuple[str, ...]:
+    """The fields in which the record says nothing but how the trial ended. The view
+    lacks them, and their absence tells the end as well as what stood there: such a
+    trial can neither be learnt from nor tested on."""
+    return tuple(n for n in _WORDS if getattr(trial, n) and not getattr(view, n))
 
 
 def _mapped(value: Any, change: Callable[[str], str | None]) -> Any:
@@ -85,14 +77,3 @@ def _mapped(value: Any, change: Callable[[str], str | None]) -> Any:
         named = fields(value)[0].name  # name, label or measure
         return None if new[named] is None else replace(value, **new)
     return value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _texts(item)
-    elif is_dataclass(value):
-        for member in fields(value):
-            yield from _texts(getattr(value, member.name))

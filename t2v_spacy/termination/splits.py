@@ -9,7 +9,7 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 import numpy as np
 
@@ -68,7 +68,6 @@ def date_split(
     cutoff: str,
     *,
     dev_share: float = 0.125,
-    gap_days: int = 0,
 ) -> Split:
     """What could have been learnt at the cut-off, and trials that started from then on.
 
@@ -78,10 +77,8 @@ def date_split(
         are chosen on what is nearest to the test part. Mind that of late starters only
         those that ended soon are there, and more of these were stopped. The default is
         the paper's 10 of 80.
-    gap_days: Trials that started within so many days of the cut-off are not tested on:
-        they are much like those it was learnt from.
     RETURNS: `dropped` counts "unknown at cut-off" (started before, no end before it),
-        "astride the cut-off" (the start is not exact enough), "in gap", and "undated"
+        "astride the cut-off" (the start is not exact enough), and "undated"
         (no start, or started before and no date that tells when its outcome was known).
     RAISES (T2VError): T147 for a cut-off that is no day, T026 for another share.
 
@@ -93,7 +90,7 @@ def date_split(
     if not 0 <= dev_share < 1:
         reason = "a share of the train part, from 0 to below 1"
         raise error(Errors.T026, setting="dev_share", value=dev_share, reason=reason)
-    reasons = ("unknown at cut-off", "astride the cut-off", "in gap", "undated")
+    reasons = ("unknown at cut-off", "astride the cut-off", "undated")
     dropped = dict.fromkeys(reasons, 0)
     early: list[tuple[date, str]] = []
     test: list[str] = []
@@ -101,10 +98,8 @@ def date_split(
         start, known = _range(trial.start_date), _known_on(trial)
         if start is None or (known is None and start[1] < day):
             dropped["undated"] += 1
-        elif start[0] >= day + timedelta(days=gap_days):
-            test.append(trial.nct_id)
         elif start[0] >= day:
-            dropped["in gap"] += 1
+            test.append(trial.nct_id)
         elif start[1] >= day:
             dropped["astride the cut-off"] += 1
         elif known is None or known >= day:

@@ -137,12 +137,24 @@ _RULE_AFTER = re.compile(
 )
 _CAUSE = re.compile(_SOONER, re.IGNORECASE)
 _STATUS = r"(?:terminated|withdrawn|suspended|cancell?ed)"
+# What can only be said of the trial, and so is a tag after a comma or a colon as well.
+_STATUS_SAID = (
+    r"(?:"
+    # Without the study before it, "stopped" and the like may be said of a drug.
+    rf"(?:(?:study|trial)\s+(?:(?:was|has\s+been)\s+)?{_ENDED}|{_STATUS}|closed)\s+"
+    rf"(?:early|prematurely|(?:prior\s+to|before)\s+(?:{_ENTRY}|activation|"
+    r"(?:study\s+)?(?:start|initiation)))|"
+    rf"(?:study\s+|trial\s+)?prematurely\s+(?:{_STATUS}|closed))"
+    r"(?:\s+(?:due\s+to|because|owing\s+to|by|for)\b[^.;:,\n]{1,80})?"
+)
 _TAG = re.compile(
     r"[(\[]\s*(?:study\s+)?(?:TERMINATED|WITHDRAWN|SUSPENDED|COMPLETED|CANCELL?ED|STOPPED)"
     rf"\s*[)\]]|[(\[]\s*(?i:(?:study\s+|trial\s+)?(?:early\s+)?{_STATUS}"
     r"(?:\s+early|\s+study)?)\s*[)\]](?=\W*\Z)|"
     rf"\A\W*(?i:(?:study\s+|trial\s+)?{_STATUS})\s*[:\u2013\u2014]\s*(?=\S)|"
-    rf"\s[-:\u2013\u2014]\s*(?i:(?:study\s+|trial\s+)?{_STATUS})\s*\Z"
+    rf"\s[-:\u2013\u2014]\s*(?i:(?:study\s+|trial\s+)?{_STATUS})\s*\Z|"
+    rf"\A\W*(?i:{_STATUS_SAID})\s*(?:[:\u2013\u2014]|\s-\s)\s*(?=\S)|"
+    rf"(?:\s[-\u2013\u2014]|\s*[:;,])\s*(?i:{_STATUS_SAID})\W*\Z"
 )
 # Where a sentence ends; "U.S. FDA" and "vs. Placebo" do not. A line break in a sentence
 # is followed by a small letter.
@@ -190,10 +202,12 @@ def _joined(before: str, after: str) -> str:
 def _spans(text: str) -> list[Span]:
     """The passages, none within another or overlapping it."""
     found = [match.span() for match in _TAG.finditer(text)]
-    if _HINT.search(_folded(text)):
-        for start, end in _sentences(text):
-            if _HINT.search(_folded(text[start:end])):
-                found += _told(text, start, end)
+    # A title is not told by its own tag.
+    rest = _TAG.sub(lambda tag: " " * len(tag[0]), text) if found else text
+    if _HINT.search(_folded(rest)):
+        for start, end in _sentences(rest):
+            if _HINT.search(_folded(rest[start:end])):
+                found += _told(rest, start, end)
     spans: list[Span] = []
     for start, end in sorted(found):
         if spans and start < spans[-1][1]:
@@ -204,7 +218,7 @@ def _spans(text: str) -> list[Span]:
 
 
 def _folded(text: str) -> str:
-    return text.lower().replace("\n", " ")
+    return " ".join(text.lower().split())
 
 
 def _sentences(text: str) -> Iterator[Span]:
@@ -217,15 +231,16 @@ def _sentences(text: str) -> Iterator[Span]:
 
 
 def _told(text: str, first: int, last: int) -> Iterator[Span]:
-    """The passages of one sentence."""
-    for match in _TOLD.finditer(text, first, last):
-        start, end = _bracket(text, *match.span()) or (first, last)
-        before = text[start : match.start()]
-        if _RULE.search(before) or _RULE_AFTER.match(text, match.end()):
+    """The passages of one sentence, which is looked at without those before it."""
+    sentence = text[first:last]
+    for match in _TOLD.finditer(sentence):
+        start, end = _bracket(sentence, *match.span()) or (0, len(sentence))
+        before = sentence[start : match.start()]
+        if _RULE.search(before) or _RULE_AFTER.match(sentence, match.end()):
             continue
-        strong = _CAUSE.search(match[0]) or _CAUSE.match(text, match.end())
+        strong = _CAUSE.search(match[0]) or _CAUSE.match(sentence, match.end())
         if strong or not _TIME.search(before):
-            yield start, end
+            yield first + start, first + end
 
 
 def _bracket(text: str, start: int, end: int) -> Span | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import resolve_dot_names
 
@@ -76,7 +77,10 @@ def calibrate(
     pipe: Any = nlp.get_pipe(name)
     assert isinstance(pipe, TextCategorizer)
     set_calibration(pipe.model)
-    logits, gold = _predict(nlp, examples)
+    examples = list(examples)
+    gold = np.array([eg.reference.cats[POSITIVE] > 0 for eg in examples], bool)
+    # Copies, since the reader may hand out its Docs again.
+    logits = termination_logits(nlp.pipe(eg.predicted.copy() for eg in examples))
     if len(set(gold.tolist())) < 2:
         reason = "there is no trial" if not len(gold) else "all trials are of one kind"
         raise error(Errors.T151, name=name, reason=reason)
@@ -112,18 +116,11 @@ def _kept(value: float) -> float:
     return round(float(value), 9)
 
 
-def _predict(
-    nlp: Language, examples: Iterable[Example]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Log-odds of termination and gold labels of the examples."""
-    # A copy, since the reader may hand out its Docs again.
-    pairs = ((eg.predicted.copy(), eg.reference.cats[POSITIVE]) for eg in examples)
-    logits, gold = [], []
-    for doc, label in nlp.pipe(pairs, as_tuples=True):
-        one, other = (max(doc.cats[lab], _TINY) for lab in (POSITIVE, NEGATIVE))
-        logits.append(np.log(one) - np.log(other))
-        gold.append(label > 0)
-    return np.array(logits), np.array(gold, bool)
+def termination_logits(docs: Iterable[Doc]) -> np.ndarray:
+    """Log-odds of termination (docs,) of Docs on which the textcat has run."""
+    cats = [(doc.cats[POSITIVE], doc.cats[NEGATIVE]) for doc in docs]
+    odds = np.log(np.maximum(np.array(cats).reshape(-1, 2), _TINY))
+    return odds[:, 0] - odds[:, 1]
 
 
 def _join(joined: Language, nlp: Language) -> Language:

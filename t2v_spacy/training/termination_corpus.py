@@ -56,7 +56,8 @@ def termination_corpus(
     cutoff (str | None): First day of the test part of a split by date, "2018-01-01".
     group_by_sponsor (bool): A random split keeps the trials of a sponsor in one part.
     complete (bool): Leave out records that lack what every registration has; in merged
-        collections that alone may tell the label (`t2v_spacy.termination.fill`).
+        collections that alone may tell the label (`t2v_spacy.termination.fill`). A
+        record with a field that only tells the outcome is left out in any case.
     encoder (Path | None): Folder or name of the pipeline whose vectors are read.
     cache (Path | None): Folder that keeps the vectors, so that a later training of the
         same encoder on the same records encodes nothing, and one that was stopped goes
@@ -87,7 +88,7 @@ def termination_corpus(
         if not trials:
             if path is None:
                 reason = "no path is given"
-                raise error(Errors.T132, path="paths.train or paths.dev", reason=reason)
+                raise error(Errors.T132, path="paths.train", reason=reason)
             found = read_labelled(
                 Path(path), complete=complete, limit=limit, encoder=encoder, cache=cache
             )

@@ -19,10 +19,10 @@ from ..errors import Errors, error
 from ..readers import ReadReport, read_trials
 from ..search.encode import encode_corpus
 from ..search.fingerprint import pipeline_fingerprint
-from ..termination.facts import registration_facts
+from ..termination.facts import facts_of_view
 from ..termination.fill import is_complete
 from ..termination.labels import termination_label
-from ..termination.registration import registration_view
+from ..termination.registration import registration_view, told_only
 from ..trial import Trial
 
 _SHOWN = 6  # reasons for leaving out trials
@@ -81,7 +81,9 @@ def _read(
         view = registration_view(trial)
         if trial.nct_id in found:
             lost["given twice"] += 1
-        elif complete and not is_complete(trial):
+        elif told_only(trial, view):
+            lost["with a field that only tells the outcome"] += 1
+        elif complete and not is_complete(view):
             lost["not complete"] += 1
         elif not any(char.isalnum() for char in view.to_text()):
             lost["without text"] += 1
@@ -117,7 +119,7 @@ def _encode(
                 by,
                 vector=entry.vector,
                 section_vectors=entry.section_vectors,
-                facts=registration_facts(view),
+                facts=facts_of_view(view),
             )
             for (label, by, view), entry in zip(found, entries, strict=True)
         ]

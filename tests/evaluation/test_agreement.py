@@ -11,6 +11,7 @@ from t2v_spacy.trial import Trial
 OURS = {
     "precision@5": "P(rel={})@5",
     "recall@5": "R(rel={})@5",
+    "recall@10": "R(rel={})@10",
     "map": "AP(rel={})",
     "mrr": "RR(rel={})",
     "ndcg_linear@5": "nDCG@5",

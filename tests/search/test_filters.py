@@ -34,6 +34,12 @@ from t2v_spacy.values import PartialDate
         ("age", "18-65", (18, 65)),
         ("age", "6 months to 2 years", (0.5, 2)),
         ("age", (18, 65.5), (18, 65.5)),
+        ("age", "2-30 months", (2 / 12, 2.5)),
+        ("age", "1 to 18 months", (1 / 12, 1.5)),
+        ("age", "6-12 months", (0.5, 1)),
+        ("age", "6-12Months", (0.5, 1)),
+        ("age", "18 – 65 years of age", (18, 65)),
+        ("age", "6 months to 2", (0.5, 2)),
         ("sex", "both", ("ALL",)),
         ("sponsor_class", "U.S. Fed", ("FED",)),
         ("has_results", False, False),
@@ -69,6 +75,10 @@ def test_values_come_to_one_form(name, given, expected):
         ("age", float("nan"), "18-65"),
         ("age", (1, 2, 3), "18-65"),
         ("age", "65-18", "before it begins"),
+        ("age", "30-2 months", "before it begins"),
+        ("age", "18-65 (mean 5 years)", "18-65"),
+        ("age", "between 1 and 18 months", "18-65"),
+        ("age", "2-30 lunar months", "18-65"),
         ("sex", "other", "FEMALE, MALE, ALL"),
         ("sponsor_class", "Pfizer", "INDUSTRY"),
         ("condition_concept", " ", "text"),
@@ -101,6 +111,12 @@ def test_of_a_mapping():
         Filters.of({"phasen": "2"})
     with pytest.raises(T2VError, match="T160.*filters"):
         Filters.of("2")
+
+
+@pytest.mark.parametrize("given", [("phase", "phases"), ("phases", "phase")])
+def test_a_filter_given_by_both_its_names(given):
+    with pytest.raises(T2VError, match="T160.*filter phase .*phases is given too"):
+        Filters.of(dict(zip(given, "23", strict=True)))
 
 
 def test_no_filters():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from spacy.language import Language
 
@@ -17,15 +19,20 @@ from t2v_spacy.trial import Intervention, Trial
 
 from .toys import make_nlp, nct
 
-KB = KnowledgeBase.from_concepts(
-    [
-        Concept("C0000001", "Joint disease", types=("T047",)),
-        Concept("C0000002", "Gout", types=("T047",), parents=("C0000001",)),
-        Concept("C0000003", "Tophus", types=("T047",), parents=("C0000002",)),
-        Concept("C0000004", "Allopurinol", types=("T121",)),
-    ],
-    info={"name": "toy", "version": "toy 1"},
-)
+
+def make_kb(above_tophus: str = "C0000002") -> KnowledgeBase:
+    return KnowledgeBase.from_concepts(
+        [
+            Concept("C0000001", "Joint disease", types=("T047",)),
+            Concept("C0000002", "Gout", types=("T047",), parents=("C0000001",)),
+            Concept("C0000003", "Tophus", types=("T047",), parents=(above_tophus,)),
+            Concept("C0000004", "Allopurinol", types=("T121",)),
+        ],
+        info={"name": "toy", "version": "toy 1"},
+    )
+
+
+KB = make_kb()
 TRIALS = [
     Trial(nct(1), title="One", conditions=("Gout",)),
     Trial(
@@ -46,9 +53,9 @@ LINKED = [
 ]
 
 
-def make_linking(name: str = "umls_linker") -> Language:
+def make_linking(name: str = "umls_linker", kb: KnowledgeBase = KB) -> Language:
     nlp = make_nlp()
-    nlp.add_pipe("umls_linker", name=name).set_kb(KB)
+    nlp.add_pipe("umls_linker", name=name).set_kb(kb)
     return nlp
 
 
@@ -74,11 +81,28 @@ def test_packing():
     assert unpack_concepts(pack_concepts([])) == []
 
 
-def test_they_come_again_from_the_work_folder(tmp_path):
+def encode(nlp: Language, work: Path) -> list:
+    """The concepts of the trials; shards are of the same pipeline each time."""
     settings = {"fingerprint": "f", "shard_size": 2, "progress": False}
-    for nlp in (make_linking(), make_nlp()):  # the second one has nothing to do
-        entries = list(encode_corpus(nlp, TRIALS, tmp_path, **settings))
-        assert [entry.concepts for entry in entries] == LINKED
+    return [entry.concepts for entry in encode_corpus(nlp, TRIALS, work, **settings)]
+
+
+def test_they_come_again_from_the_work_folder(tmp_path):
+    assert encode(make_linking(), tmp_path) == LINKED
+    again = make_linking(kb=make_kb())
+    again.pipe = None  # has nothing to do
+    assert encode(again, tmp_path) == LINKED
+
+
+def test_they_are_linked_again_if_the_base_was_built_again(tmp_path):
+    assert encode(make_linking(), tmp_path) == LINKED
+    other = make_kb(above_tophus="C0000001")
+    assert other.version == KB.version
+    with pytest.warns(UserWarning, match="encoded again"):
+        found = encode(make_linking(kb=other), tmp_path)
+    assert found[1]["condition"]["C0000003"] == ("C0000001",)
+    with pytest.warns(UserWarning, match="encoded again"):
+        assert encode(make_nlp(), tmp_path) == [None] * 3
 
 
 def test_an_index_is_filtered_by_them(tmp_path):

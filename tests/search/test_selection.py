@@ -285,6 +285,31 @@ def test_lines_in_words():
     assert shown == ["2015-09", "Peru or USA", "50"]
 
 
+def test_two_filters_of_one_fact_say_once_that_it_is_unknown():
+    index = make(
+        {"start_date": day("2015"), "completion_date": day("2016"), "status": "UNKNOWN"},
+        {"start_date": day("2015"), "completion_date": day("2016"), "status": "COMPLETED"},
+        {},
+    )  # fmt: skip
+
+    def said(**filters) -> list[str]:
+        return index.filter_report(filters).lines()
+
+    assert said(started_after="2014", started_before="2018") == [
+        "1 trial left out because its start date is unknown"
+    ]
+    assert said(completed_after="2014", completed_before="2018") == [
+        "1 trial left out because its completion date is unknown"
+    ]
+    assert said(statuses="completed", recruiting=False) == [
+        "1 trial left out because its status is unknown"
+    ]
+    # That a status is unknown is a status too, but does not say who is recruited.
+    assert said(statuses=["completed", "unknown"], recruiting=False) == [
+        "2 trials left out because their status is unknown"
+    ]
+
+
 def test_the_filter_that_left_nothing_is_named():
     index = make(
         {"status": "COMPLETED", "locations": places("Germany")},

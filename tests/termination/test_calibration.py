@@ -88,6 +88,16 @@ def test_logits_of_any_size(scale):
     assert brier(gold, p) <= brier(gold, calibrated(logits * scale))
 
 
+@pytest.mark.parametrize("scale", [0.1, 10.0, 30.0])
+def test_saturated_logits_are_fitted_as_small_ones(scale):
+    rng = np.random.default_rng(0)
+    gold = rng.random(400) < 0.3
+    logits = np.where(rng.random(400) < 0.8, gold, ~gold) * 2.0 - 1  # at both ends
+    temperature, bias = fit_temperature(logits, gold)
+    scaled = fit_temperature(logits * scale, gold)
+    assert scaled == pytest.approx((temperature * scale, bias), rel=1e-6)
+
+
 def test_one_class_cannot_be_calibrated():
     with pytest.warns(UserWarning, match="T148.*temperature of 1"):
         assert fit_temperature([1.0, 2.0], [0, 0]) == (1.0, 0.0)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from t2v_spacy.termination.fill import (
     FILL_FIELDS,
@@ -10,6 +9,8 @@ from t2v_spacy.termination.fill import (
     fill_vectors,
     is_complete,
 )
+from t2v_spacy.termination.labels import termination_label
+from t2v_spacy.termination.registration import registration_view
 from t2v_spacy.trial import Enrollment, Intervention, Outcome, Trial
 
 WHOLE = {
@@ -41,24 +42,22 @@ def test_zero_and_false_are_no_empty_fields():
 
 
 def test_vectors_know_nothing_of_the_end():
-    trial = Trial("NCT90000001", why_stopped="x", enrollment=Enrollment(0, True))
-    assert not fill_vectors([trial]).any()
+    told = Trial("NCT90000001", why_stopped="x", enrollment=Enrollment(9, False))
+    assert not fill_vectors([registration_view(told)]).any()
+    assert "enrollment" not in FILL_FIELDS
     assert fill_vectors([]).shape == (0, len(FILL_FIELDS))
 
 
 def test_shares_by_label():
     trials = [
-        Trial("NCT90000001", status="TERMINATED", title="A"),
-        Trial("NCT90000002", status="WITHDRAWN"),
-        Trial("NCT90000003", status="COMPLETED", title="C", sponsor="Acme"),
-        Trial("NCT90000004", status="RECRUITING"),
+        Trial("NCT90000001", title="A"),
+        Trial("NCT90000002"),
+        Trial("NCT90000003", title="C", sponsor="Acme"),
     ]
-    shares = fill_by_label(trials)
+    shares = fill_by_label(fill_vectors(trials), [True, True, False])
+    assert tuple(shares) == FILL_FIELDS
     assert shares["title"] == (0.5, 1.0)
     assert shares["sponsor"] == (0.0, 1.0)
-    assert shares["status"] == (1.0, 1.0)
-    with pytest.raises(ValueError, match="terminated and completed"):
-        fill_by_label(trials[2:])
 
 
 def test_complete_records_are_filled_alike_whatever_their_end(t2v_data):
@@ -68,10 +67,15 @@ def test_complete_records_are_filled_alike_whatever_their_end(t2v_data):
     from t2v_spacy.readers import read_trials
 
     path = t2v_data / "data" / "trials.jsonl.gz"
-    trials = [t for t in islice(read_trials(path), 3000) if t.status]
-    whole = [trial for trial in trials if is_complete(trial)]
-    gaps = [
-        max(abs(np.subtract(*fill_by_label(part)[name])) for name in FILL_FIELDS)
-        for part in (trials, whole)
+    labelled = [
+        (registration_view(trial), label)
+        for trial in islice(read_trials(path), 3000)
+        if (label := termination_label(trial.status)) is not None
     ]
+    whole = [pair for pair in labelled if is_complete(pair[0])]
+    gaps = []
+    for part in (labelled, whole):
+        views, gold = zip(*part, strict=True)
+        shares = fill_by_label(fill_vectors(views), gold)
+        gaps.append(max(abs(np.subtract(*pair)) for pair in shares.values()))
     assert gaps[1] < gaps[0]

@@ -9,8 +9,8 @@ from t2v_spacy.readers import read_trials
 from t2v_spacy.termination.registration import (
     KNOWN,
     LATER,
-    flagged,
     registration_view,
+    told_only,
 )
 from t2v_spacy.trial import (
     Arm,
@@ -74,6 +74,7 @@ ALTERED = {
     "completion_date": (LATE, None),
     "first_posted": (LATE, None),
     "last_updated": (LATE, None),
+    "enrollment": (Enrollment(0, True), Enrollment(9, False), None),
     "locations": ((),),
     "references": ((Reference("2", "RESULT", "Results of tablet A"),), ()),
     "has_results": (True, None),
@@ -109,16 +110,6 @@ def test_what_came_later_cannot_alter_the_view(name):
         assert repr(registration_view(replace(FULL, **{name: value}))) == expected
 
 
-def test_only_an_anticipated_enrolment_is_kept():
-    kept = {
-        actual: registration_view(
-            replace(FULL, enrollment=Enrollment(0, actual))
-        ).enrollment
-        for actual in (True, False, None)
-    }
-    assert kept == {True: None, False: Enrollment(0, False), None: None}
-
-
 def test_passages_on_the_end_are_taken_out_of_every_text():
     told = "The study was stopped early for lack of recruitment."
     tag = "(closed to accrual as of 9/21/04)"
@@ -135,17 +126,11 @@ def test_passages_on_the_end_are_taken_out_of_every_text():
     )
     clean = replace(FULL, detailed_description=None)
     assert registration_view(trial) == registration_view(clean)
-    assert flagged(trial) == {
-        "title": ["(TERMINATED)"],
-        "brief_summary": [told],
-        "detailed_description": [told],
-        "keywords": [told],
-        "interventions": [told],
-        "arms": [tag, told],
-        "outcomes": [told],
-        "eligibility": [told],
-    }
-    assert flagged(FULL) == {}
+    assert told_only(trial, registration_view(trial)) == ("detailed_description",)
+    bare = replace(clean, keywords=(), eligibility="")
+    assert told_only(bare, registration_view(bare)) == ()
+    bare = replace(bare, arms=(Arm(told),))
+    assert told_only(bare, registration_view(bare)) == ("arms",)
 
 
 RECORD = {
@@ -177,8 +162,7 @@ def stripped(record: dict) -> dict:
         if name not in ("statusModule", "referencesModule")
     }
     design = dict(protocol.get("designModule", {}))
-    if design.get("enrollmentInfo", {}).get("type") == "ACTUAL":
-        del design["enrollmentInfo"]
+    design.pop("enrollmentInfo", None)
     return {"protocolSection": kept | {"designModule": design}}
 
 

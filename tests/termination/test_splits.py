@@ -21,9 +21,9 @@ def dated(nct_id, start, end=None, *, actual=None, updated=None) -> Trial:
     )
 
 
-def part_of(trial, **settings) -> str:
+def part_of(trial) -> str:
     """The part a trial is in, or the reason why it is in none."""
-    split = date_split([trial], "2018-01-01", dev_share=0, **settings)
+    split = date_split([trial], "2018-01-01", dev_share=0)
     parts = {name: len(getattr(split, name)) for name in ("train", "dev", "test")}
     (where,) = [name for name, n in (parts | split.dropped).items() if n]
     return where
@@ -95,11 +95,6 @@ def test_a_start_that_is_not_exact_enough_is_in_no_part():
     split = date_split([trial], "2018-06-15")
     assert split.dropped["astride the cut-off"] == 1
     assert split == Split((), (), (), split.dropped)
-
-
-def test_a_gap_keeps_the_next_trials_out():
-    assert part_of(dated("A", "2018-01-30"), gap_days=30) == "in gap"
-    assert part_of(dated("A", "2018-01-31"), gap_days=30) == "test"
 
 
 def test_dev_trials_are_the_last_to_start():

@@ -101,6 +101,12 @@ def test_wording_of_a_protocol_stays(sentence):
         ("Tablet A in gout (study withdrawn)", "Tablet A in gout"),
         ("WITHDRAWN: Tablet A in gout", "Tablet A in gout"),
         ("Tablet A in gout - Suspended", "Tablet A in gout"),
+        ("Tablet A in gout - Terminated early", "Tablet A in gout"),
+        ("Tablet A in gout: Withdrawn prior to enrollment", "Tablet A in gout"),
+        ("Tablet A in gout - Prematurely Closed", "Tablet A in gout"),
+        ("Tablet A in gout, Terminated Early", "Tablet A in gout"),
+        ("Tablet A in gout - Study was stopped early due to low accrual.", "Tablet A in gout"),
+        ("Prematurely terminated: Tablet A in gout", "Tablet A in gout"),
         ("Arm III (closed to accrual as of 4/20/2009)", "Arm III"),
     ],
 )  # fmt: skip
@@ -116,6 +122,7 @@ def test_a_tag_of_a_title_goes_without_the_title(title, kept):
         "Caffeine Withdrawal (Acute)",
         "Two Closure Techniques of Excised Keloids",
         "Patients Who Have Stopped Their Medication",
+        "Antidepressants, stopped before study start",
     ],
 )
 def test_a_title_about_an_end_of_something_else_stays(title):
@@ -139,6 +146,19 @@ def test_a_sentence_ends_where_it_ends():
         "following a U.S. FDA clinical hold,\nwhich stopped dosing.The dose is 2.5 mg."
     )
     assert without_outcome(text) == "Results vs. Placebo count. The dose is 2.5 mg."
+
+
+def test_a_sentence_may_begin_a_line_after_one_without_a_full_stop():
+    text = "Adults with gout\nStudy was terminated due to low accrual."
+    assert without_outcome(text) == "Adults with gout"
+    other = "It was found that a pilot\nstudy was terminated due to low accrual."
+    assert without_outcome(other) == other
+
+
+def test_blanks_do_not_hide_a_passage():
+    text = "Adults. No  participants\n were enrolled."
+    assert outcome_wording(text) == ["No participants were enrolled."]
+    assert without_outcome(text) == "Adults."
 
 
 def test_lines_of_a_list_stay_lines():

@@ -72,7 +72,11 @@ def nlp():
 def ids(nlp, reader) -> list[str]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*T138")
-        return [eg.predicted.user_data[NCT_ID] for eg in reader(nlp)]
+        return ids_of(reader(nlp))
+
+
+def ids_of(examples) -> list[str]:
+    return [eg.predicted.user_data[NCT_ID] for eg in examples]
 
 
 @pytest.mark.filterwarnings("ignore:.*T138")
@@ -122,6 +126,18 @@ def test_what_is_left_out_is_counted_by_reason(nlp, tmp_path):
     with pytest.warns(UserWarning, match="not complete"):
         examples = list(termination_corpus(path, part="all", complete=True)(nlp))
     assert [eg.predicted.user_data[NCT_ID] for eg in examples] == [records()[0].nct_id]
+
+
+def test_what_a_model_reads_is_complete_and_does_not_lack_what_told(nlp, tmp_path):
+    """The summary of the second says nothing but the end: left out, whatever is asked."""
+    told = "The study was terminated due to slow accrual."
+    one = replace(records()[0], detailed_description=None)
+    trials = [one, replace(one, nct_id="NCT90000998", brief_summary=told)]
+    path = write(tmp_path / "r.jsonl", trials)
+    for complete in (False, True):
+        with pytest.warns(UserWarning, match="1 with a field that only tells"):
+            reader = termination_corpus(path, part="all", complete=complete)
+            assert ids_of(reader(nlp)) == [one.nct_id]
 
 
 def test_the_parts_share_no_trial_and_the_seed_decides(nlp, file):

@@ -66,6 +66,12 @@ def trained(folder, settings) -> Path:
     return folder / "out"
 
 
+@pytest.mark.parametrize("path", [CONFIG, ROOT / "configs" / "termination.cfg"])
+def test_both_parts_are_of_the_same_records(path):
+    config = load_config(path, {"paths.train": "a", "paths.dev": "b"}, interpolate=True)
+    assert [config["corpora"][part]["path"] for part in ("train", "dev")] == ["a", "a"]
+
+
 def test_it_learns_and_logs_what_it_stops_on(folder, trained):
     rows = [
         json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()

@@ -3,7 +3,7 @@
     system.fit(trials, gold, dev_trials, dev_gold)
     probabilities = system.predict(trials)
 
-Each sees the registration view of a trial and nothing else. Logistic regression chooses
+All trials given are registration views. Logistic regression chooses
 its strength on the development trials; without any it keeps the first of `strengths`.
 """
 
@@ -13,20 +13,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
 from ...errors import Errors, error
 from ...plain import sound_text
 from ...termination.facts import facts_matrix
 from ...termination.fill import fill_vectors
 from ...termination.measures import Gold, checked, log_loss
-from ...termination.registration import registration_view
 from ...trial import Trial
 from ..systems import make_system
 from ..systems.base import VectorSystem, library
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Views = list[Trial]
+Views = Sequence[Trial]
 # Headings of the text of a trial that TF-IDF reads; "Design" has the phase.
 HEADINGS = (
     *("Title", "Conditions", "Interventions", "Brief Summary", "Eligibility"),
@@ -56,7 +54,7 @@ class TerminationSystem(Protocol):
 
 
 class BaseSystem:
-    """`TerminationSystem` that checks its input and takes the views in one place."""
+    """`TerminationSystem` that checks its input."""
 
     name = ""
 
@@ -79,8 +77,7 @@ class BaseSystem:
                 found=f"{labels.sum()} terminated of {len(labels)} trials",
                 needed="some terminated and some completed",
             )
-        dev = self._views(dev_trials)
-        self._fit(self._views(trials), labels, dev, dev_labels)
+        self._fit(trials, labels, dev_trials, dev_labels)
         self._fitted = True
 
     def predict(self, trials: Sequence[Trial]) -> Array:
@@ -88,11 +85,7 @@ class BaseSystem:
             raise error(Errors.T146, system=self.name)
         if not len(trials):
             return np.zeros(0)
-        return np.asarray(self._predict(self._views(trials)), dtype="float64")
-
-    def _views(self, trials: Sequence[Trial]) -> Views:
-        bar = tqdm(trials, desc=self.name, unit="trial", disable=None)
-        return [registration_view(trial) for trial in bar]
+        return np.asarray(self._predict(trials), dtype="float64")
 
     def _fit(self, views: Views, gold: Array, dev: Views, dev_gold: Array) -> None:
         raise NotImplementedError

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -134,5 +135,28 @@ class StudyInputs:
 
 
 def _place_hash(place: Path) -> str | None:
-    """None for an installed pipeline or a hub name, which is known by its name."""
-    return content_hash(place) if place.exists() else None
+    """None for what is neither a folder nor installed nor in the cache of the hub."""
+    if place.exists():
+        return content_hash(place)
+    name = place.as_posix()
+    return _package_hash(name) or _hub_hash(name)
+
+
+def _package_hash(name: str) -> str | None:
+    """Of the checksums with which a package was installed."""
+    try:
+        record = distribution(name).read_text("RECORD")
+    except (PackageNotFoundError, ValueError):
+        return None
+    return plain_hash(record) if record else None
+
+
+def _hub_hash(name: str) -> str | None:
+    """Of the revision of a model of the hub that is in its cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        config = try_to_load_from_cache(name, "config.json")
+    except ValueError:  # not a name of the hub
+        return None
+    return plain_hash(Path(config).parent.name) if isinstance(config, str) else None

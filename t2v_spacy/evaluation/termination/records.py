@@ -13,16 +13,16 @@ import numpy as np
 
 from ...errors import Errors, error
 from ...readers import ReadReport, read_trials
-from ...termination.fill import fill_vectors, is_complete
-from ...termination.labels import termination_label
-from ...termination.registration import registration_view
+from ...termination.fill import fill_by_label, fill_vectors, is_complete
+from ...termination.labels import count_labels, termination_label
+from ...termination.registration import registration_view, told_only
 from ...termination.splits import date_split, random_split
 from ...trial import Trial
-from ...values import parse_status
 
 # In merged collections the filled fields tell the copy, and the copy the label.
 RECORD_SETS = {"complete": "complete records", "all": "all records"}
 SPLITS = ("random", "date")
+NOTHING_TO_LEARN = Errors.T155[0]  # the code of a row for want of trials
 _SEED = 0  # of the trials that are drawn under a limit
 
 
@@ -43,7 +43,8 @@ class Records:
     views: As known at registration. dated: Id and dates, which a split looks at.
     terminated, complete: bool (trials,). filled: bool (trials, len(FILL_FIELDS)).
     counts: `read`, `statuses` (name -> number and label) of the trials of the type
-        that is evaluated, `left_out` (reason -> number), `labelled`, `terminated`.
+        that is evaluated, `left_out` (reason -> number), `labelled`, `terminated`,
+        `complete`, `filled` (see `fill_by_label`).
     """
 
     views: tuple[Trial, ...]
@@ -84,13 +85,14 @@ def read_records(
     limit: Labelled trials, drawn at random; 0 for all.
     RAISES (T2VError): T001 for a missing file, T154 without trials of both labels.
     """
-    report, lost, statuses = ReadReport(), Counter[str](), Counter[str]()
+    report, lost = ReadReport(), Counter[str]()
+    statuses: list[str | None] = []
     found: dict[str, tuple[Trial, Trial, bool, bool]] = {}
     for trial in read_trials(path, report=report):
         if study_type and trial.study_type != study_type:
             lost["of another study type" if trial.study_type else "of no type"] += 1
             continue
-        statuses[parse_status(trial.status) or ""] += 1
+        statuses.append(trial.status)
         label = termination_label(trial.status)
         if label is None:
             lost["with a status that gives no label"] += 1
@@ -98,10 +100,12 @@ def read_records(
         view = registration_view(trial)
         if trial.nct_id in found:
             lost["given twice"] += 1
+        elif told_only(trial, view):
+            lost["with a field that only tells the outcome"] += 1
         elif not any(char.isalnum() for char in view.to_text()):
             lost["without text"] += 1
         else:
-            found[trial.nct_id] = view, _dated(trial), label, is_complete(trial)
+            found[trial.nct_id] = view, _dated(trial), label, is_complete(view)
     lost["refused by the reader"] = len(report.refused)
     rows = list(found.values())
     if limit and limit < len(rows):
@@ -113,25 +117,17 @@ def read_records(
         values = {"terminated": terminated, "completed": len(rows) - terminated}
         raise error(Errors.T154, path=path, **values)
     views, dated, labels, complete = zip(*rows, strict=True)
+    filled = fill_vectors(views).astype(bool)
     counts = {
         "read": report.read,
-        "statuses": {
-            name: {"n": n, "label": termination_label(name)}
-            for name, n in statuses.most_common()
-        },
+        "statuses": count_labels(statuses),
         "left_out": {reason: n for reason, n in lost.items() if n},
         "labelled": len(rows),
         "terminated": terminated,
         "complete": sum(complete),
+        "filled": fill_by_label(filled, labels),
     }
-    return Records(
-        views,
-        dated,
-        np.array(labels),
-        np.array(complete),
-        fill_vectors(views).astype(bool),
-        counts,
-    )
+    return Records(views, dated, np.array(labels), np.array(complete), filled, counts)
 
 
 def _dated(trial: Trial) -> Trial:

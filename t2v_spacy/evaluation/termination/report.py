@@ -76,6 +76,16 @@ def _records(result: Data) -> Iterator[str]:
     lost = [f"{n:,} {safe(reason)}" for reason, n in counts["left_out"].items()]
     yield f"Left out: {'; '.join(lost) or 'none'}."
     yield ""
+    yield "Share of the trials that have a field, where it differs by a point or more:"
+    yield ""
+    yield from table(
+        ["field", POSITIVE, NEGATIVE],
+        (
+            [safe(name), f"{ended:.1%}", f"{completed:.1%}"]
+            for name, (ended, completed) in counts["filled"].items()
+            if abs(ended - completed) >= 0.01
+        ),
+    )
 
 
 def _plot(result: Data, path: Path) -> Iterator[str]:
@@ -131,8 +141,12 @@ _LIMITS = (
     "A registry shows a record as it is today: texts, design and sponsor may have been "
     "edited after the registration. Passages that tell the outcome are taken out; a "
     "plan that was changed to what came cannot be told.",
-    "No date and no location is read. An enrolment is read only where it is marked as "
-    "planned, which in records of ended trials it hardly ever is.",
+    "Trials with a field that only tells the outcome are left out: without it, its "
+    "absence would tell. All of them were stopped or are over; of new trials there are "
+    "none.",
+    "No date, no location and no enrolment is read. The registry wants the actual "
+    "enrolment of a trial that has ended, so that a planned one tells, among ended "
+    "trials, the suspended ones: the planned size cannot be learnt from.",
     "In a collection merged from several copies of a registry the filled fields tell "
     "the copy, and the copy the label: how much, says the ROC-AUC of filled fields "
     "alone. Figures of all records mean what is left among like records, no more.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..experiments.markdown import interval, p_value, safe, table
-from .records import RECORD_SETS
+from .records import NOTHING_TO_LEARN, RECORD_SETS
 from .rows import SHIPPED, TFIDF
 
 Data = Mapping[str, Any]
@@ -63,12 +63,13 @@ def _parts(part: Data) -> Iterator[str]:
 
 
 def _failed(rows: list[Data]) -> Iterator[str]:
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["failed"]:
-            reasons.setdefault(row["failed"], []).append(row["system"])
-    for reason, names in reasons.items():
-        yield f"Failed: {safe('; '.join(names), 400)}. {safe(reason, 400)}"
+            what = "Not trained" if row["code"] == NOTHING_TO_LEARN else "Failed"
+            reasons.setdefault((what, row["failed"]), []).append(row["system"])
+    for (what, reason), names in reasons.items():
+        yield f"{what}: {safe('; '.join(names), 400)}. {safe(reason, 400)}"
         yield ""
 
 

@@ -41,7 +41,8 @@ def run_study(
 
     Each row is fitted on the train part; strength, stopping, calibration and threshold
     are chosen on the dev part; all figures are of the test part. What a system cannot
-    do (a T2VError) is its result, as `failed`; the others go on.
+    do (a T2VError) is its result, as `failed` with its `code`; the others go on.
+    T155 is of the records: there is nothing to learn from.
 
     command: As the reader of the report would repeat it.
     RAISES (T2VError): T001 for a missing file, T010 and T051 for a folder that cannot
@@ -112,6 +113,8 @@ class _Study:
             own = seed if row.seeded or split == "random" else 0
             key = [self.inputs.about_records, which, split, self._cutoff(split), own]
             name = f"{row.name} {which} {split} {own}"
+            # Figures made without a comparison are made anew once there can be one.
+            key.append(TFIDF in earlier)
             path = self._path(name, [row.made_of, *key, *self._measured])
             try:
                 found, earlier[row.name] = self._run(
@@ -119,6 +122,7 @@ class _Study:
                 )
             except T2VError as err:
                 found = {"system": row.name, "seed": own, "failed": str(err)}
+                found["code"] = err.code
             if own == seed:
                 yield row, found
             bar.update()

@@ -20,13 +20,14 @@ def summarise(runs: Sequence[Run]) -> dict[str, Any]:
     """`runs` themselves; over those that did not fail: `mean`, `low` and `high` of each
     measure, which are the range over the seeds; `intervals` and `against`, whose ends
     and differences are means over the seeds and whose p is the highest; `within`.
-    `failed` is the first reason of a run that failed. What is undefined in a run is
-    undefined (None) here.
+    `failed` is the first reason of a run that failed, and `code` its code. What is
+    undefined in a run is undefined (None) here.
     """
-    reasons = [run["failed"] for run in runs if "failed" in run]
+    failed = next((run for run in runs if "failed" in run), {})
     done = [run for run in runs if "failed" not in run]
     found: dict[str, Any] = {
-        "failed": reasons[0] if reasons else None,
+        "failed": failed.get("failed"),
+        "code": failed.get("code"),
         "runs": list(runs),
     }
     if not done:

@@ -22,9 +22,8 @@ from spacy.util import load_config, registry
 
 from ...search.encode import encode_corpus
 from ...search.fingerprint import pipeline_fingerprint
-from ...termination.facts import registration_facts
-from ...termination.labels import NEGATIVE, POSITIVE
-from ...training.calibrate import NAME
+from ...termination.facts import facts_of_view
+from ...training.calibrate import NAME, termination_logits
 from ...training.termination_corpus import (
     make_termination_doc,
     make_termination_example,
@@ -39,7 +38,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "Trial2Vec, sections and facts": {},
 }
 _READER = "t2v_study.given"
-_TINY = float(np.finfo("float32").tiny)
 
 
 def encode_records(records: Records, encoder: Path, cache: Path) -> list[LabelledTrial]:
@@ -63,7 +61,7 @@ def encode_records(records: Records, encoder: Path, cache: Path) -> list[Labelle
             view,
             vector=entry.vector,
             section_vectors=entry.section_vectors,
-            facts=registration_facts(view),
+            facts=facts_of_view(view),
         )
         for view, label, entry in zip(
             records.views, records.terminated, entries, strict=True
@@ -126,7 +124,6 @@ def _offer(given: Mapping[str, Sequence[LabelledTrial]]) -> None:
 
 
 def _predict(nlp: Language, trials: Sequence[LabelledTrial]) -> np.ndarray:
-    docs = nlp.pipe(make_termination_doc(nlp, trial) for trial in trials)
-    cats = [(doc.cats[POSITIVE], doc.cats[NEGATIVE]) for doc in docs]
-    odds = np.log(np.maximum(np.array(cats).reshape(-1, 2), _TINY))
-    return odds[:, 0] - odds[:, 1]
+    return termination_logits(
+        nlp.pipe(make_termination_doc(nlp, trial) for trial in trials)
+    )

@@ -15,6 +15,7 @@ from t2v_spacy.evaluation.termination.baselines import (
     word2vec_regression,
 )
 from t2v_spacy.termination.measures import roc_auc
+from t2v_spacy.termination.registration import registration_view
 from t2v_spacy.trial import Enrollment, Intervention, Trial
 
 pytest.importorskip("sklearn")
@@ -24,7 +25,7 @@ def make(n: int, first: int = 0) -> tuple[list[Trial], np.ndarray]:
     """Every third trial is terminated: those of a rare disease in phase 2."""
     gold = np.arange(n) % 3 == 0
     trials = [
-        Trial(
+        Trial(  # as its registration view, but for the status
             f"NCT{first + i:08}",
             title=f"Tablet {i % 7} in {'a rare cough' if ended else 'common gout'}",
             conditions=("Rare cough",) if ended else ("Gout",),
@@ -37,6 +38,14 @@ def make(n: int, first: int = 0) -> tuple[list[Trial], np.ndarray]:
         for i, ended in enumerate(gold)
     ]
     return trials, gold
+
+
+def test_a_view_is_not_made_again(monkeypatch):
+    """Reading all texts for what tells the end takes longer than most systems."""
+    monkeypatch.setattr("t2v_spacy.termination.registration.without_outcome", None)
+    for system in (*systems(), fill_regression()):
+        system.fit(TRAIN, GOLD)
+        assert len(system.predict(TEST)) == 15
 
 
 TRAIN, GOLD = make(45)
@@ -86,7 +95,8 @@ def test_the_end_of_a_trial_alters_no_prediction(system):
         for trial in TEST
     ]
     system.fit(TRAIN, GOLD, DEV, DEV_GOLD)
-    assert (system.predict(told) == system.predict(TEST)).all()
+    views = [registration_view(trial) for trial in told]
+    assert (system.predict(views) == system.predict(TEST)).all()
 
 
 def test_word2vec():

@@ -99,6 +99,7 @@ def result() -> dict:
             "labelled": 1408,
             "terminated": 201,
             "complete": 800,
+            "filled": {"arms": [0.25, 0.5], "sex": [1.0, 0.995]},
         },
         "encoding": {"trials": 1408, "seconds": 140.8},
         "tables": [table],
@@ -135,9 +136,10 @@ def test_what_is_undefined_for_one_seed_is_undefined():
 
 
 def test_a_run_that_failed_is_told_and_the_others_count():
-    failed = {"system": SHIPPED, "seed": 0, "failed": "[T151] no"}
+    failed = {"system": SHIPPED, "seed": 0, "failed": "[T151] no", "code": "T151"}
     row = summarise([failed, make_run(SHIPPED, 1, 0.8)])
-    assert row["failed"] == "[T151] no" and row["mean"]["roc_auc"] == 0.8
+    assert row["failed"] == "[T151] no" and row["code"] == "T151"
+    assert row["mean"]["roc_auc"] == 0.8
     assert "mean" not in summarise([failed])
 
 
@@ -154,6 +156,7 @@ def test_the_report_says_what_was_done_and_found(result, tmp_path):
         "| WITHDRAWN | 201 | TERMINATED |",
         "| not said | 30 | none |",
         "Left out: 3,592 of no type.",
+        "| arms | 25.0% | 50.0% |",
         "## All records, split at 2012-01-01",
         "| 0 | 1,400 (200 terminated) | 4 (1 terminated) | 4 (1 terminated) |",
         "Left out by the split: 1,200 unknown at cut-off; 7 undated.",
@@ -165,10 +168,10 @@ def test_the_report_says_what_was_done_and_found(result, tmp_path):
         "100 trials or more: 2; those with both labels hold 75% of the test part",
         f"| {SHIPPED} | 0.750 | 0.700 | 0.300 | 0.250 |",
         "1,408 trials, once for all runs: 2 min, 10.0 trials/s",
-        "No date and no location is read.",
+        "No date, no location and no enrolment is read.",
     ):
         assert part in text or part in flat, part
-    assert "trial run" not in text
+    assert "trial run" not in text and "| sex |" not in text
     assert (tmp_path / FIGURE).read_bytes().startswith(b"\x89PNG\r\n")
     assert f"]({FIGURE})" in text
 
@@ -183,14 +186,19 @@ def test_undefined_is_written_as_such(result, tmp_path):
 
 
 def test_what_failed_is_told_once_with_its_reason(result, tmp_path):
-    failed = summarise([{"seed": 0, "failed": "[T155] too <few> trials"}])
+    failed = summarise(
+        [{"seed": 0, "failed": "[T155] too <few> trials", "code": "T155"}]
+    )
     result["tables"][0]["rows"] = [
         {"system": TFIDF, **failed},
         {"system": SHIPPED, **copy.deepcopy(failed)},
     ]
+    mean = summarise([{"seed": 0, "failed": "[T110] not there", "code": "T110"}])
+    result["tables"][0]["rows"].append({"system": "TrialBERT", **mean})
     result["settings"]["limit"] = 1500
     text = written(result, tmp_path)
     assert text.count("T155") == 1
-    assert f"Failed: {TFIDF}; {SHIPPED}. \\[T155\\] too \\<few\\> trials" in text
+    assert f"Not trained: {TFIDF}; {SHIPPED}. \\[T155\\] too \\<few\\> trials" in text
+    assert "Failed: TrialBERT. \\[T110\\] not there" in text
     assert "Only 1,500 trials were drawn: a trial run, no result." in text
     assert FIGURE not in text and not (tmp_path / FIGURE).exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -198,9 +199,56 @@ def test_a_part_of_one_label_fails_by_name(settings, tmp_path):
         tmp_path / "out",
     )
     for name in (TFIDF, SHIPPED):
-        reason = row(found, "all", "date", name)["failed"]
+        failed = row(found, "all", "date", name)
+        reason = failed["failed"]
         assert re.search("T155.*'train' has 0 terminated and 18 completed", reason)
+        assert failed["code"] == "T155"
     assert row(found, "all", "random", TFIDF)["failed"] is None
+
+
+def test_a_row_without_a_comparison_gets_it_once_there_can_be_one(
+    settings, tmp_path, monkeypatch
+):
+    given = replace(settings, encoder=tmp_path / "no encoder", seeds=1)
+
+    def broken():
+        raise T2VError("T999", "out of order")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_module, "TfidfRegression", broken)
+        found = run_study(given, tmp_path)
+    assert row(found, "all", "random", TFIDF)["code"] == "T999"
+    assert row(found, "all", "random", "Majority")["against"] is None
+    found = run_study(given, tmp_path)
+    assert row(found, "all", "random", TFIDF)["failed"] is None
+    assert row(found, "all", "random", "Majority")["against"]["roc_auc"]
+
+
+def test_what_is_installed_is_known_by_its_content(tmp_path, monkeypatch):
+    package = tmp_path / "en_made_up-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: en_made_up\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = []
+    for checksum in ("one", "two", "two"):
+        (package / "RECORD").write_text(f"en_made_up/model,sha256={checksum},1\n")
+        found.append(inputs_module._place_hash(Path("en_made_up")))
+    assert found[0] and found[0] != found[1] == found[2]
+    for name in ("no_such_package", "no/such model", "/no/such folder"):
+        assert inputs_module._place_hash(Path(name)) is None
+
+
+def test_the_revision_of_a_hub_model_counts(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    found = []
+    for revision in ("one", "two"):
+        config = str(tmp_path / revision / "config.json")
+        monkeypatch.setattr(
+            huggingface_hub, "try_to_load_from_cache", lambda *args, c=config: c
+        )
+        found.append(inputs_module._place_hash(Path("somebody/some-model")))
+    assert found[0] and found[0] != found[1]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +269,7 @@ def test_what_is_left_out_is_counted(tmp_path):
         replace(one, nct_id="NCT00000004", study_type="OBSERVATIONAL"),
         replace(one, nct_id="NCT00000005", study_type=None),
         Trial("NCT00000006", status="WITHDRAWN"),
+        replace(make_trial(7, ended=True, year=2010), brief_summary="Study withdrawn."),
     ]
     path = write(tmp_path / "r.jsonl", given)
     with path.open("a") as file:
@@ -237,10 +286,12 @@ def test_what_is_left_out_is_counted(tmp_path):
         "with a status that gives no label": 1,
         "of another study type": 1,
         "of no type": 2,
+        "with a field that only tells the outcome": 1,
         "refused by the reader": 1,
     }
-    assert found.counts["statuses"]["TERMINATED"] == {"n": 2, "label": True}
+    assert found.counts["statuses"]["TERMINATED"] == {"n": 3, "label": True}
     assert found.counts["statuses"]["RECRUITING"] == {"n": 1, "label": None}
+    assert found.counts["filled"]["sponsor"] == (1, 0)
     counts = read_records(path, study_type=None).counts
     assert counts["labelled"] == 4 and counts["left_out"]["without text"] == 1
     with pytest.raises(T2VError, match="T154.*1 are terminated and 0 completed"):
