@@ -21,6 +21,7 @@ from .cli_filters import filter_lines, with_filters
 from .cli_kb import app as kb_app
 from .cli_predict import predict
 from .errors import Errors, T2VError, error
+from .load import load_nlp
 from .readers import ReadReport, read_trials
 from .readers.detect import UnknownFormat
 from .readers.source import decode
@@ -253,21 +254,11 @@ def load_pipeline(
     concepts (bool): With the pipe that links concepts, which a search does not use.
     RAISES (T2VError): T027 if it cannot be loaded, T024 if it has no trial2vec pipe.
     """
-    import spacy
-
-    name = name or DEFAULT_PIPELINE
     config: dict[str, Any] = {}
     if precision:
         config["components.transformer.model.precision"] = precision
-    try:
-        exclude = [] if concepts else ["umls_linker"]
-        nlp = spacy.load(name, config=config, exclude=exclude)
-    except (OSError, ValueError, ImportError) as err:
-        if isinstance(err, T2VError):
-            raise
-        raise error(
-            Errors.T027, name=name, reason=str(err).split("\n")[0].rstrip(".")
-        ) from err
+    exclude = () if concepts else ("umls_linker",)
+    nlp = load_nlp(name or DEFAULT_PIPELINE, exclude=exclude, config=config)
     if "trial2vec" not in nlp.pipe_names:
         raise error(Errors.T024, pipe="trial2vec", task="encode trials")
     return nlp

@@ -12,7 +12,8 @@ import srsly
 import typer
 import wasabi
 
-from .errors import Errors, T2VError, error
+from .errors import Errors, error
+from .load import load_nlp
 from .readers import ReadReport, read_trials
 from .termination.labels import NEGATIVE, POSITIVE, termination_label
 from .trial import Trial
@@ -129,15 +130,7 @@ def predict_trials(
 def load_classifier(name: str) -> Language:
     """A pipeline with a textcat for termination, on vectors of a pipe `trial2vec` or
     with an encoder of its own. RAISES (T2VError): T027 if it cannot be loaded, T152."""
-    import spacy
-
-    try:
-        nlp = spacy.load(name, exclude=["umls_linker"])
-    except (OSError, ValueError, ImportError) as err:
-        if isinstance(err, T2VError):
-            raise
-        reason = str(err).split("\n")[0].rstrip(".")
-        raise error(Errors.T027, name=name, reason=reason) from err
+    nlp = load_nlp(name, exclude=("umls_linker",))
     find_textcat(nlp)
     return nlp
 

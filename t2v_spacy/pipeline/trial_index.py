@@ -17,6 +17,7 @@ from ..extensions import install_extensions
 if TYPE_CHECKING:
     from spacy.training import Example
 
+    from ..search.filters import Filters
     from ..search.trial_index import TrialIndex
 
 _INDEX, _SETTINGS = "index", "settings.json"
@@ -51,14 +52,15 @@ class TrialIndexPipe(Pipe):
         *,
         path: str | None = None,
         k: int = 10,
-        filters: Mapping[str, Any] | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
     ) -> None:
         if k < 1:
             raise error(Errors.T047, k=k)
         if filters:
             from ..search.filters import Filters
 
-            Filters.of(filters)  # a mistake is said at once, not at the first doc
+            # A mistake is said at once, and the values are read once for all docs.
+            filters = Filters.of(filters)
         self.name = name
         self.path = path
         self.k = k

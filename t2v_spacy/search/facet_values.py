@@ -8,13 +8,13 @@ from ..trial import Trial
 from ..values import (
     INTERVENTION_TYPES,
     PHASES,
+    SPONSOR_CLASSES,
     STATUS_LABELS,
     STUDY_TYPES,
     PartialDate,
 )
 
 NO_YES = ("no", "yes")
-SPONSOR_CLASSES = ("INDUSTRY", "NIH", "FED", "OTHER_GOV", "NETWORK", "INDIV", "OTHER")
 # Known values of each category, at most 16. A trial may have several; one for all
 # sexes has both.
 CATEGORIES: dict[str, tuple[str, ...]] = {

@@ -14,6 +14,7 @@ from ..readers.terms import parse_class
 from ..values import (
     INTERVENTION_TYPES,
     PHASES,
+    SPONSOR_CLASSES,
     STATUS_LABELS,
     STUDY_TYPES,
     PartialDate,
@@ -26,7 +27,7 @@ from ..values import (
     parse_status,
     parse_study_type,
 )
-from .facet_values import SPONSOR_CLASSES, date_span
+from .facet_values import date_span
 
 Some = str | Iterable[str] | None
 Day = PartialDate | date | str | int | None

@@ -16,10 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..trial import Design, Trial
-from ..values import INTERVENTION_TYPES, PHASES, STUDY_TYPES
+from ..values import INTERVENTION_TYPES, PHASES, SPONSOR_CLASSES, STUDY_TYPES
 from .registration import registration_view
 
-SPONSOR_CLASSES = ("INDUSTRY", "NIH", "FED", "OTHER_GOV", "NETWORK", "INDIV", "OTHER")
 SEXES = ("ALL", "FEMALE", "MALE")
 DESIGNS = {
     "allocation": ("RANDOMIZED", "NON_RANDOMIZED", "NA"),

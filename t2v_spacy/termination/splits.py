@@ -7,7 +7,7 @@ after those it is tested on; the split by date does not, and is nearer to use.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,6 +16,9 @@ import numpy as np
 from ..errors import Errors, error
 from ..trial import Trial
 from ..values import PartialDate
+
+_SHARES = (0.7, 0.1, 0.2)  # train, dev, test
+_DEV_OF_EARLY = 1 / 8  # of train and dev together, as in _SHARES
 
 
 @dataclass(frozen=True)
@@ -32,19 +35,14 @@ def random_split(
     ids: Iterable[str],
     seed: int,
     *,
-    shares: Sequence[float] = (0.7, 0.1, 0.2),
     groups: Mapping[str, Hashable | None] | None = None,
 ) -> Split:
-    """Train, dev and test parts, decided by the seed and the set of ids alone.
+    """Train, dev and test parts (70/10/20), decided by the seed and the set of ids
+    alone.
 
-    shares: Of train, dev and test; they add up to 1.
     groups: Group (such as the sponsor) of each id. A group is kept in one part, so that
         the shares are met as well as its size allows; an id without one stands alone.
-    RAISES (T2VError): T026 for other shares.
     """
-    if len(shares) != 3 or min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
-        reason = "it needs three shares of at least 0 that add up to 1"
-        raise error(Errors.T026, setting="shares", value=tuple(shares), reason=reason)
     members: dict[Hashable, list[str]] = {}
     for nct_id in sorted(set(ids)):
         group = (groups or {}).get(nct_id)
@@ -52,7 +50,7 @@ def random_split(
         members.setdefault(key, []).append(nct_id)
     units = list(members.values())
     n = sum(map(len, units))
-    ends = np.cumsum(shares) * n
+    ends = np.cumsum(_SHARES) * n
     parts: tuple[list[str], ...] = ([], [], [])
     start = 0
     for place in np.random.default_rng(seed).permutation(len(units)):
@@ -63,33 +61,24 @@ def random_split(
     return Split(train, dev, test, {})
 
 
-def date_split(
-    trials: Iterable[Trial],
-    cutoff: str,
-    *,
-    dev_share: float = 0.125,
-) -> Split:
+def date_split(trials: Iterable[Trial], cutoff: str) -> Split:
     """What could have been learnt at the cut-off, and trials that started from then on.
 
     trials: Labelled ones; the status is not looked at. Of one id the first counts.
     cutoff (str): "2018-01-01".
-    dev_share: Of the train part, those that started last: a threshold and a temperature
-        are chosen on what is nearest to the test part. Mind that of late starters only
-        those that ended soon are there, and more of these were stopped. The default is
-        the paper's 10 of 80.
-    RETURNS: `dropped` counts "unknown at cut-off" (started before, no end before it),
-        "astride the cut-off" (the start is not exact enough), and "undated"
-        (no start, or started before and no date that tells when its outcome was known).
-    RAISES (T2VError): T147 for a cut-off that is no day, T026 for another share.
+    RETURNS: Of 80 trials to learn from, the 10 that started last are dev: a threshold
+        and a temperature are chosen on what is nearest to the test part. Mind that of
+        late starters only those that ended soon are there, and more of these were
+        stopped. `dropped` counts "unknown at cut-off" (started before, no end before
+        it), "astride the cut-off" (the start is not exact enough), and "undated" (no
+        start, or started before and no date that tells when its outcome was known).
+    RAISES (T2VError): T147 for a cut-off that is no day.
 
     A date of a year or month alone counts as its last day where something must be
     before the cut-off, and as its first where it must be after. When the outcome was
     known is the earlier of completion (unless it is only planned) and last update.
     """
     day = _cutoff(cutoff)
-    if not 0 <= dev_share < 1:
-        reason = "a share of the train part, from 0 to below 1"
-        raise error(Errors.T026, setting="dev_share", value=dev_share, reason=reason)
     reasons = ("unknown at cut-off", "astride the cut-off", "undated")
     dropped = dict.fromkeys(reasons, 0)
     early: list[tuple[date, str]] = []
@@ -107,7 +96,7 @@ def date_split(
         else:
             early.append((start[0], trial.nct_id))
     ids = [nct_id for _, nct_id in sorted(early)]
-    first_dev = len(ids) - round(dev_share * len(ids))
+    first_dev = len(ids) - round(_DEV_OF_EARLY * len(ids))
     return Split(
         tuple(sorted(ids[:first_dev])),
         tuple(sorted(ids[first_dev:])),

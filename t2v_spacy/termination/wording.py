@@ -165,20 +165,13 @@ _STOP = re.compile(
 _BRACKET = 300  # characters within which the two brackets of a pair are looked for
 
 
-def outcome_wording(text: str | None) -> list[str]:
-    """The passages of a text that tell how the trial ended, in order.
-
-    A passage is a whole sentence, or what stands in brackets within one, or a tag at
-    either end of a title.
-    """
-    return [" ".join(text[a:b].split()) for a, b in _spans(text)] if text else []
-
-
 def without_outcome(text: str | None) -> str | None:
-    """The text without these passages; None if nothing else was there."""
+    """The text without the passages that tell how the trial ended; None if nothing else
+    was there. A passage is a whole sentence, or what stands in brackets within one, or
+    a tag at either end of a title."""
     if not text:
         return None
-    spans = _spans(text)
+    spans = outcome_spans(text)
     if not spans:
         return text
     kept, end = "", 0
@@ -199,8 +192,8 @@ def _joined(before: str, after: str) -> str:
     return (before.rstrip(" ") if after[:1] in ".,:;)]\n" else before) + after
 
 
-def _spans(text: str) -> list[Span]:
-    """The passages, none within another or overlapping it."""
+def outcome_spans(text: str) -> list[Span]:
+    """(start, end) of these passages in order, none overlapping another."""
     found = [match.span() for match in _TAG.finditer(text)]
     # A title is not told by its own tag.
     rest = _TAG.sub(lambda tag: " " * len(tag[0]), text) if found else text

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from spacy.language import Language
 
 from ..errors import Errors, error
+from ..load import load_nlp
 from ..readers import ReadReport, read_trials
 from ..search.encode import encode_corpus
 from ..search.fingerprint import pipeline_fingerprint
@@ -72,14 +74,34 @@ def _read(
 ) -> list[LabelledTrial]:
     """stamps: Change with the files, which are not read again until then."""
     report, lost = ReadReport(), Counter[str]()
-    found: dict[str, tuple[bool, Trial, Trial]] = {}
-    for trial in read_trials(path, report=report):
+    trials = labelled_trials(read_trials(path, report=report), lost, complete=complete)
+    found = list(islice(trials, limit or None))
+    for refusal in report.refused:
+        lost[f"refused ({refusal})"] += 1
+    if lost:
+        warn_of_lost(path, len(found) + lost.total(), lost)
+    if encoder is None:
+        return found
+    with TemporaryDirectory() as folder:
+        return encode_trials(found, encoder, Path(cache or folder))
+
+
+def labelled_trials(
+    trials: Iterable[Trial], lost: Counter[str], *, complete: bool = False
+) -> Iterator[LabelledTrial]:
+    """The first record of each trial with a label and a text, with its view.
+
+    lost (Counter): Gets the number of those left out, by reason.
+    complete (bool): Leave out those whose view is not (`is_complete`).
+    """
+    seen: set[str] = set()
+    for trial in trials:
         label = termination_label(trial.status)
         if label is None:
             lost["with a status that gives no label"] += 1
             continue
         view = registration_view(trial)
-        if trial.nct_id in found:
+        if trial.nct_id in seen:
             lost["given twice"] += 1
         elif told_only(trial, view):
             lost["with a field that only tells the outcome"] += 1
@@ -88,52 +110,43 @@ def _read(
         elif not any(char.isalnum() for char in view.to_text()):
             lost["without text"] += 1
         else:
-            found[trial.nct_id] = label, _split_by(trial), view
-            if len(found) == limit:
-                break
-    for refusal in report.refused:
-        lost[f"refused ({refusal})"] += 1
-    if lost:
-        warn_of_lost(path, len(found) + lost.total(), lost)
-    if encoder is None:
-        return [LabelledTrial(label, by, view) for label, by, view in found.values()]
-    return _encode(list(found.values()), encoder, cache)
+            seen.add(trial.nct_id)
+            yield LabelledTrial(label, _split_by(trial), view)
 
 
-def _encode(
-    found: list[tuple[bool, Trial, Trial]], encoder: Path, cache: Path | None
+def encode_trials(
+    trials: Sequence[LabelledTrial], encoder: Path, cache: Path
 ) -> list[LabelledTrial]:
-    """With the vectors of the pipeline and the facts in place of the view."""
-    nlp = load_encoder(encoder, exclude=["umls_linker"])
-    with TemporaryDirectory() as folder:
-        entries = encode_corpus(
-            nlp,
-            [view for _, _, view in found],
-            Path(cache or folder),
-            fingerprint=pipeline_fingerprint(nlp),
-            total=len(found),
+    """The trials with vectors and facts in place of their views, in order.
+
+    cache (Path): Folder that keeps the vectors.
+    RAISES (T2VError): T153 if the encoder cannot be loaded, T024 if it makes no trial
+        vectors, T010 if the folder cannot be written.
+    """
+    nlp = load_encoder(encoder, exclude=("umls_linker",))
+    views = [trial.view for trial in trials if trial.view is not None]
+    entries = encode_corpus(
+        nlp,
+        views,
+        cache,
+        fingerprint=pipeline_fingerprint(nlp),
+        total=len(views),
+    )
+    return [
+        replace(
+            trial,
+            view=None,
+            vector=entry.vector,
+            section_vectors=entry.section_vectors,
+            facts=facts_of_view(entry.trial),
         )
-        return [
-            LabelledTrial(
-                label,
-                by,
-                vector=entry.vector,
-                section_vectors=entry.section_vectors,
-                facts=facts_of_view(view),
-            )
-            for (label, by, view), entry in zip(found, entries, strict=True)
-        ]
+        for trial, entry in zip(trials, entries, strict=True)
+    ]
 
 
-def load_encoder(name: Path, exclude: list[str] = []) -> Language:  # noqa: B006
+def load_encoder(name: Path, exclude: Iterable[str] = ()) -> Language:
     """Load the pipeline that makes the vectors. RAISES (T2VError T153)."""
-    import spacy
-
-    try:
-        return spacy.load(str(name), exclude=exclude)
-    except (OSError, ValueError, ImportError) as err:
-        reason = str(err).split("\n")[0].rstrip(".")
-        raise error(Errors.T153, name=name, reason=reason) from err
+    return load_nlp(str(name), exclude=exclude, message=Errors.T153)
 
 
 def _split_by(trial: Trial) -> Trial:

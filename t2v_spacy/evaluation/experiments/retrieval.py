@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..benchmark import Benchmark
-from ..evaluation import Evaluation, Row, compare, evaluate
+from ..evaluation import MEASURES, Evaluation, Row, compare, evaluate
 from ..parts import by_parts
 from ..runs import run_benchmark
 from ..systems import System
@@ -32,7 +32,7 @@ class RankJob:
         return f"{self.benchmark} {self.parts}"
 
     def about(self, inputs: Inputs) -> Any:
-        return [inputs.about_benchmark(self.benchmark), self.parts]
+        return [inputs.about_benchmark(self.benchmark), self.parts, MEASURES]
 
     def run(self, system: System, inputs: Inputs) -> Result:
         benchmark = inputs.benchmark(self.benchmark)

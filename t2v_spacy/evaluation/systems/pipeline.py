@@ -11,6 +11,7 @@ import numpy as np
 
 from ...doc import make_trial_doc
 from ...errors import Errors, T2VError, error
+from ...load import first_line, load_nlp
 from ...search.fingerprint import pipeline_fingerprint
 from ...trial import Trial
 from .base import Array, VectorSystem
@@ -92,27 +93,32 @@ class SectionedMean(Trial2Vec):
 
 def load_pipeline(model: str, precision: str | None, seed: int) -> Language:
     """A pipeline without its linker, on which trial vectors do not depend."""
+    changes: dict[str, Any] = {}
+    if precision:
+        changes["components.transformer.model.precision"] = precision
+    if Path(model).suffix == ".cfg":
+        nlp = _initialised(model, changes, seed)
+    else:
+        nlp = load_nlp(model, exclude=("umls_linker",), config=changes)
+    if "trial2vec" not in nlp.pipe_names:
+        raise error(Errors.T024, pipe="trial2vec", task="encode trials")
+    return nlp
+
+
+def _initialised(path: str, changes: dict[str, Any], seed: int) -> Language:
+    """The pipeline of a config, its random weights drawn by the seed."""
     import spacy
     import torch
     from thinc.api import Config
 
-    changes: dict[str, Any] = {}
-    if precision:
-        changes["components.transformer.model.precision"] = precision
     try:
-        if Path(model).suffix == ".cfg":
-            config = Config().from_disk(model, overrides=changes)
-            nlp = spacy.util.load_model_from_config(config, exclude=["umls_linker"])
-            with torch.random.fork_rng():
-                torch.manual_seed(seed)
-                nlp.initialize()
-        else:
-            nlp = spacy.load(model, config=changes, exclude=["umls_linker"])
+        config = Config().from_disk(path, overrides=changes)
+        nlp = spacy.util.load_model_from_config(config, exclude=["umls_linker"])
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            nlp.initialize()
     except T2VError:
         raise
     except (OSError, ValueError, ImportError) as err:
-        reason = str(err).split("\n")[0].rstrip(".")
-        raise error(Errors.T027, name=model, reason=reason) from err
-    if "trial2vec" not in nlp.pipe_names:
-        raise error(Errors.T024, pipe="trial2vec", task="encode trials")
+        raise error(Errors.T027, name=path, reason=first_line(err)) from err
     return nlp

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import Errors, error
 from ...ml.backbone import find_backbone
 from ...termination.splits import date_split
-from ...training.termination_trials import LabelledTrial
+from ...training.termination_trials import LabelledTrial, encode_trials
 from ..experiments.inputs import content_hash, plain_hash
 from ..experiments.machine import provenance
 from ..experiments.results import read_result, write_result
@@ -21,7 +21,6 @@ from ..systems import make_system
 from ..systems.base import VectorSystem
 from .groups import LEAST
 from .records import Records, read_records
-from .textcat import encode_records
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,9 @@ class StudyInputs:
     def trials(self) -> list[LabelledTrial]:
         """The records with the vectors of the encoder."""
         start = perf_counter()
-        trials = encode_records(self.records, self.settings.encoder, self._vectors)
+        trials = encode_trials(
+            self.records.trials, self.settings.encoder, self._vectors
+        )
         self._keep_cost(len(trials), perf_counter() - start)
         return trials
 

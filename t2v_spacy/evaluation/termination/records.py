@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ import numpy as np
 from ...errors import Errors, error
 from ...readers import ReadReport, read_trials
 from ...termination.fill import fill_by_label, fill_vectors, is_complete
-from ...termination.labels import count_labels, termination_label
-from ...termination.registration import registration_view, told_only
+from ...termination.labels import count_labels
 from ...termination.splits import date_split, random_split
+from ...training.termination_trials import LabelledTrial, labelled_trials
 from ...trial import Trial
 
 # In merged collections the filled fields tell the copy, and the copy the label.
@@ -40,15 +40,14 @@ class Parts:
 class Records:
     """Labelled trials in the order of the file.
 
-    views: As known at registration. dated: Id and dates, which a split looks at.
     terminated, complete: bool (trials,). filled: bool (trials, len(FILL_FIELDS)).
     counts: `read`, `statuses` (name -> number and label) of the trials of the type
         that is evaluated, `left_out` (reason -> number), `labelled`, `terminated`,
         `complete`, `filled` (see `fill_by_label`).
     """
 
+    trials: tuple[LabelledTrial, ...]
     views: tuple[Trial, ...]
-    dated: tuple[Trial, ...]
     terminated: np.ndarray
     complete: np.ndarray
     filled: np.ndarray
@@ -58,15 +57,15 @@ class Records:
         """which: One of RECORD_SETS. split: One of SPLITS; the seed is of a random
         one, the cut-off of one by date. RAISES (T2VError T147): No cut-off."""
         chosen = [
-            trial
-            for trial, complete in zip(self.dated, self.complete, strict=True)
+            trial.split_by
+            for trial, complete in zip(self.trials, self.complete, strict=True)
             if complete or which == "all"
         ]
         if split == "date":
             found = date_split(chosen, cutoff)
         else:
             found = random_split((trial.nct_id for trial in chosen), seed)
-        place = {trial.nct_id: i for i, trial in enumerate(self.dated)}
+        place = {trial.split_by.nct_id: i for i, trial in enumerate(self.trials)}
 
         def rows(ids: Sequence[str]) -> np.ndarray:
             return np.array([place[nct_id] for nct_id in ids], dtype="int64")
@@ -87,36 +86,28 @@ def read_records(
     """
     report, lost = ReadReport(), Counter[str]()
     statuses: list[str | None] = []
-    found: dict[str, tuple[Trial, Trial, bool, bool]] = {}
-    for trial in read_trials(path, report=report):
-        if study_type and trial.study_type != study_type:
-            lost["of another study type" if trial.study_type else "of no type"] += 1
-            continue
-        statuses.append(trial.status)
-        label = termination_label(trial.status)
-        if label is None:
-            lost["with a status that gives no label"] += 1
-            continue
-        view = registration_view(trial)
-        if trial.nct_id in found:
-            lost["given twice"] += 1
-        elif told_only(trial, view):
-            lost["with a field that only tells the outcome"] += 1
-        elif not any(char.isalnum() for char in view.to_text()):
-            lost["without text"] += 1
-        else:
-            found[trial.nct_id] = view, _dated(trial), label, is_complete(view)
+
+    def of_type() -> Iterator[Trial]:
+        for trial in read_trials(path, report=report):
+            if study_type and trial.study_type != study_type:
+                lost["of another study type" if trial.study_type else "of no type"] += 1
+                continue
+            statuses.append(trial.status)
+            yield trial
+
+    rows = list(labelled_trials(of_type(), lost))
     lost["refused by the reader"] = len(report.refused)
-    rows = list(found.values())
     if limit and limit < len(rows):
         lost["not drawn"] = len(rows) - limit
         kept = sorted(random.Random(_SEED).sample(range(len(rows)), limit))
         rows = [rows[i] for i in kept]
-    terminated = sum(label for _, _, label, _ in rows)
+    terminated = sum(trial.terminated for trial in rows)
     if terminated in (0, len(rows)):
         values = {"terminated": terminated, "completed": len(rows) - terminated}
         raise error(Errors.T154, path=path, **values)
-    views, dated, labels, complete = zip(*rows, strict=True)
+    views = tuple(trial.view for trial in rows if trial.view is not None)
+    labels = np.array([trial.terminated for trial in rows])
+    complete = np.array([is_complete(view) for view in views])
     filled = fill_vectors(views).astype(bool)
     counts = {
         "read": report.read,
@@ -124,16 +115,7 @@ def read_records(
         "left_out": {reason: n for reason, n in lost.items() if n},
         "labelled": len(rows),
         "terminated": terminated,
-        "complete": sum(complete),
+        "complete": int(complete.sum()),
         "filled": fill_by_label(filled, labels),
     }
-    return Records(views, dated, np.array(labels), np.array(complete), filled, counts)
-
-
-def _dated(trial: Trial) -> Trial:
-    return Trial(
-        trial.nct_id,
-        start_date=trial.start_date,
-        completion_date=trial.completion_date,
-        last_updated=trial.last_updated,
-    )
+    return Records(tuple(rows), views, labels, complete, filled, counts)

@@ -20,17 +20,14 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config, registry
 
-from ...search.encode import encode_corpus
-from ...search.fingerprint import pipeline_fingerprint
-from ...termination.facts import facts_of_view
 from ...training.calibrate import NAME, termination_logits
 from ...training.termination_corpus import (
     make_termination_doc,
     make_termination_example,
 )
-from ...training.termination_trials import LabelledTrial, load_encoder
+from ...training.termination_trials import LabelledTrial
 from .predictions import Prediction
-from .records import Parts, Records
+from .records import Parts
 
 # Settings of t2v.TrialVectorTextCat.v1; the second are those of the config as it is.
 FORMS: dict[str, dict[str, Any]] = {
@@ -38,35 +35,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "Trial2Vec, sections and facts": {},
 }
 _READER = "t2v_study.given"
-
-
-def encode_records(records: Records, encoder: Path, cache: Path) -> list[LabelledTrial]:
-    """Vectors and facts of each trial, in order.
-
-    cache: Folder that keeps the vectors, as that of t2v.TerminationCorpus.v1.
-    RAISES (T2VError): T153 if the encoder cannot be loaded, T024 if it makes no trial
-        vectors, T010 if the folder cannot be written.
-    """
-    nlp = load_encoder(encoder, exclude=["umls_linker"])
-    entries = encode_corpus(
-        nlp,
-        records.views,
-        cache,
-        fingerprint=pipeline_fingerprint(nlp),
-        total=len(records.views),
-    )
-    return [
-        LabelledTrial(
-            bool(label),
-            view,
-            vector=entry.vector,
-            section_vectors=entry.section_vectors,
-            facts=facts_of_view(view),
-        )
-        for view, label, entry in zip(
-            records.views, records.terminated, entries, strict=True
-        )
-    ]
 
 
 def train_textcat(
