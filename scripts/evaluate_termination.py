@@ -40,6 +40,10 @@ def main(
     backbone: Annotated[
         str | None, typer.Option(help="Of TrialBERT, for a row of it.")
     ] = None,
+    finetuned: Annotated[
+        Path | None,
+        typer.Option(help="Config that trains the encoder along, for a row of it."),
+    ] = None,
 ) -> None:
     """Write termination.json, termination.md and its figure to OUT; exit 1 if a row
     failed for another reason than too few trials to learn from. Run again to resume a
@@ -56,6 +60,7 @@ def main(
             study_type=None if any_type else "INTERVENTIONAL",
             word2vec=word2vec,
             backbone=backbone,
+            finetuned=finetuned,
         )
         result = run_study(settings, out, command=shlex.join(["python", *sys.argv]))
     except T2VError as err:

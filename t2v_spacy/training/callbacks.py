@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,15 @@ def hide_paths() -> Callable[[Language], Language]:
     return before_to_disk
 
 
-def resume_from(path: Path | None = None) -> Callable[[Language], Language]:
+def resume_from(
+    path: Path | None = None, pipes: Sequence[str] | None = None
+) -> Callable[[Language], Language]:
     """Callback `t2v.resume_from.v1` for `initialize.after_init`: takes the weights of
     the trainable pipes from a saved pipeline, such as the `model-last` of a stopped
     training. The optimizer starts anew; set `training.max_steps` to what is left.
 
     path (Path | None): The pipeline; None starts from the config alone.
+    pipes (Sequence[str] | None): Names of the pipes; None for all that are trainable.
     RAISES (T2VError): T001 if there is nothing at the path, T135 if it has other pipes
         or weights of another shape.
     """
@@ -78,6 +81,8 @@ def resume_from(path: Path | None = None) -> Callable[[Language], Language]:
         for name in nlp.pipe_names:
             pipe: Any = nlp.get_pipe(name)
             if not getattr(pipe, "is_trainable", False):
+                continue
+            if pipes is not None and name not in pipes:
                 continue
             try:
                 pipe.from_disk(Path(path) / name, exclude=["vocab"])

@@ -128,11 +128,16 @@ def make_termination_example(nlp: Language, trial: LabelledTrial) -> Example:
         POSITIVE: float(trial.terminated),
         NEGATIVE: float(not trial.terminated),
     }
+    return Example(make_input_doc(nlp, trial), reference)
+
+
+def make_input_doc(nlp: Language, trial: LabelledTrial) -> Doc:
+    """What a pipeline reads of a trial: its view, or the vectors that stand for it."""
     if trial.view is None:
-        return Example(make_termination_doc(nlp, trial), reference)
+        return make_termination_doc(nlp, trial)
     doc = make_trial_doc(nlp, trial.view)
     doc.user_data[NCT_ID] = trial.split_by.nct_id
-    return Example(doc, reference)
+    return doc
 
 
 def make_termination_doc(nlp: Language, trial: LabelledTrial) -> Doc:

@@ -130,6 +130,18 @@ def test_resuming_takes_all_weights(nlp, tiny_backbone, tmp_path):
     assert other(doc)._.trial_vector == pytest.approx(nlp(doc)._.trial_vector)
 
 
+def test_only_the_pipes_that_are_named_are_resumed(nlp, tiny_backbone, tmp_path):
+    shift(nlp, 0.5)
+    nlp.to_disk(tmp_path / "saved")
+    other = make_tiny_nlp(tiny_backbone)
+    other.remove_pipe("trial2vec")
+    other.add_pipe("trial2vec", config={"model": {"width": 8}})
+    other.initialize()
+    resume_from(tmp_path / "saved", pipes=["transformer"])(other)
+    bert, saved = (n.get_pipe("transformer").model.transformer for n in (other, nlp))
+    assert_all_close(bert.state_dict(), saved.state_dict())
+
+
 def test_without_a_path_nothing_is_resumed(nlp):
     start = weights(nlp)
     resume_from(None)(nlp)

@@ -24,6 +24,7 @@ from tests.ml.test_trial_textcat import changed, weights
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "test" / "termination.cfg"
+FINETUNED = ROOT / "configs" / "termination_finetuned.cfg"
 PIPES = ["trial_parser", "transformer", "trial2vec", "textcat"]
 
 
@@ -146,27 +147,24 @@ def test_a_dev_part_of_one_kind_stops_at_once(folder, settings):
 
 def test_the_encoder_can_be_trained_along(folder, settings, tiny_backbone):
     """The transformer is in the pipeline, and the Docs have their texts."""
-    config = load_config(CONFIG)
-    whole = load_config(ROOT / "configs" / "test" / "trial2vec.cfg")
-    pipes = ("trial_parser", "transformer", "doc_cleaner")
-    config["components"] |= {name: whole["components"][name] for name in pipes}
-    config["components"]["textcat"]["model"]["encoder"] = whole["components"][
-        "trial2vec"
-    ]["model"]
-    config["nlp"]["pipeline"] = [*pipes[:2], "textcat", "doc_cleaner"]
-    config["components"]["transformer"]["model"]["name"] = tiny_backbone
-    config["training"]["optimizer"]["learn_rate"] = 0.001
-    config.to_disk(folder / "along.cfg")
     few = {
-        "paths.encoder": None,
+        "paths.backbone": tiny_backbone,
+        "paths.start": str(folder / "encoder"),
         "paths.log": None,
         "training.max_steps": 2,
         "training.eval_frequency": 2,
         "training.batcher.size": 8,
+        "training.optimizer.learn_rate": 0.001,
+        "components.transformer.model.frozen_layers": 0,
+        "components.transformer.model.window": 32,
+        "components.transformer.model.stride": 28,
+        "components.textcat.model.encoder.n_heads": 2,
     }
+    few |= {k: settings[k] for k in ("paths.train", "corpora.train.part")}
+    few["corpora.dev.part"] = "all"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*T138")
-        train(folder / "along.cfg", folder / "along", overrides=settings | few)
+        train(FINETUNED, folder / "along", overrides=few)
     nlp = spacy.load(folder / "along" / "model-last")
     found = nlp.get_pipe("transformer").model.transformer.state_dict()
     start = AutoModel.from_pretrained(tiny_backbone).state_dict()

@@ -30,7 +30,8 @@ class StudySettings:
     vectors; None is a folder in that of the results. cutoff: Of the split by date.
     seeds: Random splits, and trainings of what a seed decides, from seed 0.
     limit, study_type: See `read_records`. word2vec: Whether it has a row. backbone: Of
-    TrialBERT, None for no row. rounds: Of resampling. least: Trials of a group of like
+    TrialBERT, None for no row. finetuned: Config that trains the encoder along, None for
+    no row; it has one run of a split, since it takes long. rounds: Of resampling. least: Trials of a group of like
     records.
     RAISES (T2VError): T026 for less than one seed, T147 for a cut-off that is no day.
     """
@@ -45,6 +46,7 @@ class StudySettings:
     study_type: str | None = "INTERVENTIONAL"
     word2vec: bool = True
     backbone: str | None = None
+    finetuned: Path | None = None
     rounds: int = 1000
     least: int = LEAST
 
@@ -66,6 +68,8 @@ class StudyInputs:
             "config": content_hash(settings.config),
             "encoder": _place_hash(settings.encoder),
         }
+        if settings.finetuned:
+            self.hashes["finetuned"] = content_hash(settings.finetuned)
         if settings.backbone:
             place = Path(find_backbone(settings.backbone))
             self.hashes["backbone"] = _place_hash(place)

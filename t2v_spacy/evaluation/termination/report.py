@@ -43,7 +43,8 @@ def _head(result: Data) -> Iterator[str]:
     versions = ", ".join(f"{name} {v}" for name, v in made["versions"].items())
     yield f"- Versions: {versions}"
     files = {"records": "Records", "encoder": "Encoder", "config": "Classifier"}
-    for name, title in (files | {"backbone": "TrialBERT"}).items():
+    files |= {"finetuned": "Classifier, fine-tuned", "backbone": "TrialBERT"}
+    for name, title in files.items():
         if given[name]:
             known = f", sha256 {sha256[name][:16]}" if sha256[name] else ""
             yield f"- {title}: {safe(given[name])}{known}"

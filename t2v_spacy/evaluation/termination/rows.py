@@ -27,6 +27,7 @@ from .textcat import FORMS, train_textcat
 
 TFIDF = TfidfRegression.name
 SHIPPED = "Trial2Vec, sections and facts"
+FINETUNED = "Trial2Vec, fine-tuned"
 STACKED = "Trial2Vec + TF-IDF"
 _WORD2VEC, _TRIALBERT = "Word2Vec, regression", "TrialBERT, regression"
 Earlier = Mapping[str, Prediction]
@@ -37,7 +38,8 @@ class Row:
     """name: As in the tables. made_of: Plain values that decide the result beside the
     trials. predict: From parts, seed and the predictions of rows before.
     seeded: Whether the seed decides more than a random split. prepare: What is made
-    once for all runs; it does not count to their time.
+    once for all runs; it does not count to their time. runs: At most so many seeds,
+    where one costs much.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Row:
     predict: Callable[[Parts, int, Earlier], Prediction]
     seeded: bool = False
     prepare: Callable[[], Any] = lambda: None
+    runs: int | None = None
 
 
 def make_rows(inputs: StudyInputs) -> list[Row]:
@@ -80,6 +83,10 @@ def make_rows(inputs: StudyInputs) -> list[Row]:
         )
         for name, model in FORMS.items()
     ]
+    if given.finetuned:
+        made_of = [*inputs.about_encoder, hashes["finetuned"]]
+        finetuned = partial(_finetuned, inputs)
+        rows.append(Row(FINETUNED, made_of, finetuned, seeded=True, runs=1))
     rows.append(Row(STACKED, trained, partial(_stack, inputs), seeded=True))
     return rows
 
@@ -112,6 +119,20 @@ def _textcat(
 ) -> Prediction:
     config = inputs.settings.config
     return train_textcat(config, inputs.trials, parts, seed=seed, model=model)
+
+
+def _finetuned(
+    inputs: StudyInputs, parts: Parts, seed: int, earlier: Earlier
+) -> Prediction:
+    given = inputs.settings
+    assert given.finetuned is not None
+    return train_textcat(
+        given.finetuned,
+        inputs.records.trials,
+        parts,
+        seed=seed,
+        paths={"start": given.encoder},
+    )
 
 
 def _stack(

@@ -82,7 +82,8 @@ class _Study:
 
     def tables(self) -> Iterator[Result]:
         seeds = self.inputs.settings.seeds
-        total = len(RECORD_SETS) * len(SPLITS) * seeds * len(self.rows)
+        runs = sum(min(seeds, row.runs or seeds) for row in self.rows)
+        total = len(RECORD_SETS) * len(SPLITS) * runs
         with tqdm(total=total, desc="Evaluation", unit="row", disable=None) as bar:
             for which in RECORD_SETS:
                 for split in SPLITS:
@@ -110,6 +111,8 @@ class _Study:
         """The rows of one split. Of one by date, what no seed decides is made once."""
         earlier: dict[str, Prediction] = {}
         for row in self.rows:
+            if row.runs and seed >= row.runs:
+                continue
             own = seed if row.seeded or split == "random" else 0
             key = [self.inputs.about_records, which, split, self._cutoff(split), own]
             name = f"{row.name} {which} {split} {own}"
@@ -230,7 +233,7 @@ class _Study:
 def _plain(settings: StudySettings) -> Result:
     """Without the folders of this machine."""
     values = asdict(settings) | {"cache": None}
-    for name in ("records", "encoder", "config", "backbone"):
+    for name in ("records", "encoder", "config", "backbone", "finetuned"):
         values[name] = values[name] and Path(values[name]).name
     return values
 

@@ -1,7 +1,8 @@
-"""Train configs/termination.cfg by spaCy's own loop on vectors that are there already.
+"""Train a config of the classifier by spaCy's own loop on trials that are read already.
 
-Only the corpus readers of the config are replaced: what is compared shares its vectors,
-and each trial is encoded once for all splits and seeds.
+Only the corpus readers of the config are replaced. Of a frozen encoder the trials come
+with their vectors, made once for all splits and seeds; where the encoder is trained
+along they come with their texts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from spacy.util import load_config, registry
 
 from ...training.calibrate import NAME, termination_logits
 from ...training.termination_corpus import (
-    make_termination_doc,
+    make_input_doc,
     make_termination_example,
 )
 from ...training.termination_trials import LabelledTrial
@@ -43,27 +44,28 @@ def train_textcat(
     parts: Parts,
     *,
     seed: int,
-    model: Mapping[str, Any],
+    model: Mapping[str, Any] | None = None,
+    paths: Mapping[str, Path] | None = None,
 ) -> Prediction:
     """Train on the train part, stop and calibrate on the dev part, predict both others
     with model-best.
 
     seed: Of the weights, dropout and order. model: Laid over the settings of the
-        architecture in the config.
+        architecture in the config. paths: Laid over its `paths`.
     RAISES (T2VError T151): If the dev part has trials of one kind only.
     """
     rows = {"train": parts.train, "dev": parts.dev, "test": parts.test}
     given = {part: [trials[i] for i in found] for part, found in rows.items()}
     _offer(given)
     # Left as it is written, so that the variables of the config see the seed.
-    found = load_config(
-        config, {"system.seed": seed, "paths.log": None}, interpolate=False
-    )
+    laid_over = {f"paths.{name}": str(path) for name, path in (paths or {}).items()}
+    laid_over |= {"system.seed": seed, "paths.log": None}
+    found = load_config(config, laid_over, interpolate=False)
     found["corpora"] = {
         part: {"@readers": _READER, "part": part} for part in ("train", "dev")
     }
-    found["components"][NAME]["model"] |= model
-    # The textcat is saved alone: its Docs have their vectors.
+    found["components"][NAME]["model"] |= model or {}
+    # With a frozen encoder the textcat is saved alone: its Docs have their vectors.
     found["training"]["before_to_disk"]["encoder"] = None
     with TemporaryDirectory() as folder:
         nlp = init_nlp(found)
@@ -92,6 +94,4 @@ def _offer(given: Mapping[str, Sequence[LabelledTrial]]) -> None:
 
 
 def _predict(nlp: Language, trials: Sequence[LabelledTrial]) -> np.ndarray:
-    return termination_logits(
-        nlp.pipe(make_termination_doc(nlp, trial) for trial in trials)
-    )
+    return termination_logits(nlp.pipe(make_input_doc(nlp, trial) for trial in trials))

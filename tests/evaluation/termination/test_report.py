@@ -81,6 +81,7 @@ def result() -> dict:
             "encoder": "trial2vec",
             "config": "termination.cfg",
             "backbone": None,
+            "finetuned": None,
             "seeds": 2,
             "rounds": 1000,
             "least": 100,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spacy.util import load_config
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.evaluation.termination import inputs as inputs_module
@@ -16,7 +17,7 @@ from t2v_spacy.evaluation.termination.groups import within_groups
 from t2v_spacy.evaluation.termination.inputs import StudySettings
 from t2v_spacy.evaluation.termination.predictions import fitted, log_odds, stacked
 from t2v_spacy.evaluation.termination.records import read_records
-from t2v_spacy.evaluation.termination.rows import SHIPPED, STACKED, TFIDF
+from t2v_spacy.evaluation.termination.rows import FINETUNED, SHIPPED, STACKED, TFIDF
 from t2v_spacy.evaluation.termination.study import run_study
 from t2v_spacy.evaluation.termination.textcat import FORMS
 from t2v_spacy.termination.calibration import calibrated
@@ -24,13 +25,14 @@ from t2v_spacy.termination.fill import FILL_FIELDS
 from t2v_spacy.trial import Trial
 from tests.evaluation.termination.toy import CONFIG, make_records, make_trial, write
 
+ROOT = Path(__file__).parents[3]
 pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib")
 ALWAYS = ("Majority", "Filled fields, regression", "Facts, regression")
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory, tiny_nlp) -> StudySettings:
+def settings(tmp_path_factory, tiny_nlp, tiny_backbone) -> StudySettings:
     folder = tmp_path_factory.mktemp("my study")
     tiny_nlp.to_disk(folder / "encoder")
     config = folder / "short.cfg"
@@ -44,7 +46,20 @@ def settings(tmp_path_factory, tiny_nlp) -> StudySettings:
         rounds=20,
         least=3,
         word2vec=False,
+        finetuned=along(folder, tiny_backbone),
     )
+
+
+def along(folder: Path, backbone: str) -> Path:
+    """The shipped config that trains the encoder along, small and short."""
+    config = load_config(ROOT / "configs" / "termination_finetuned.cfg")
+    config["paths"]["backbone"] = backbone
+    config["components"]["transformer"]["model"] |= {"window": 32, "stride": 28}
+    config["components"]["transformer"]["model"]["frozen_layers"] = 0
+    config["components"]["textcat"]["model"]["encoder"]["n_heads"] = 2
+    config["training"] |= {"max_steps": 2, "eval_frequency": 2}
+    config.to_disk(folder / "along.cfg")
+    return folder / "along.cfg"
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +96,12 @@ def row(result, records, split, system):
 
 
 def test_each_system_has_a_row_everywhere(result):
-    names = [TFIDF, *ALWAYS, *FORMS, STACKED]
+    names = [TFIDF, *ALWAYS, *FORMS, FINETUNED, STACKED]
     for table in result["tables"]:
         assert [r["system"] for r in table["rows"]] == names
         assert not any(r["failed"] for r in table["rows"])
+        along = next(r for r in table["rows"] if r["system"] == FINETUNED)
+        assert [run["seed"] for run in along["runs"]] == [0]
     assert [(t["records"], t["split"]) for t in result["tables"]] == [
         ("complete", "random"),
         ("complete", "date"),
