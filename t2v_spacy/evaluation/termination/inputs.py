@@ -30,9 +30,9 @@ class StudySettings:
     vectors; None is a folder in that of the results. cutoff: Of the split by date.
     seeds: Random splits, and trainings of what a seed decides, from seed 0.
     limit, study_type: See `read_records`. word2vec: Whether it has a row. backbone: Of
-    TrialBERT, None for no row. finetuned: Config that trains the encoder along, None for
-    no row; it has one run of a split, since it takes long. rounds: Of resampling. least: Trials of a group of like
-    records.
+    TrialBERT, None for no row. finetuned: Config that trains the encoder along, None
+    for no row; it has one run of a split, since it takes long. rounds: Of resampling.
+    least: Trials of a group of like records.
     RAISES (T2VError): T026 for less than one seed, T147 for a cut-off that is no day.
     """
 

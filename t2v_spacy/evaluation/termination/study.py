@@ -82,8 +82,8 @@ class _Study:
 
     def tables(self) -> Iterator[Result]:
         seeds = self.inputs.settings.seeds
-        runs = sum(min(seeds, row.runs or seeds) for row in self.rows)
-        total = len(RECORD_SETS) * len(SPLITS) * runs
+        each = sum(min(seeds, row.runs or seeds) for row in self.rows)
+        total = len(RECORD_SETS) * len(SPLITS) * each
         with tqdm(total=total, desc="Evaluation", unit="row", disable=None) as bar:
             for which in RECORD_SETS:
                 for split in SPLITS:

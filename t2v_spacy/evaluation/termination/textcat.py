@@ -58,7 +58,9 @@ def train_textcat(
     given = {part: [trials[i] for i in found] for part, found in rows.items()}
     _offer(given)
     # Left as it is written, so that the variables of the config see the seed.
-    laid_over = {f"paths.{name}": str(path) for name, path in (paths or {}).items()}
+    laid_over: dict[str, Any] = {
+        f"paths.{name}": str(path) for name, path in (paths or {}).items()
+    }
     laid_over |= {"system.seed": seed, "paths.log": None}
     found = load_config(config, laid_over, interpolate=False)
     found["corpora"] = {
