@@ -6,7 +6,6 @@ exit code 2.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -14,25 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import srsly
 import typer
-import wasabi
 
 from .about import __version__
-from .cli_filters import filter_lines, with_filters
 from .cli_kb import app as kb_app
 from .cli_predict import predict
+from .cli_search import search
 from .errors import Errors, T2VError, error
 from .load import load_nlp
 from .readers import ReadReport, read_trials
-from .readers.detect import UnknownFormat
-from .readers.source import decode
 from .readers.write import write_trials
 from .trial import Trial
-from .values import display
 
 if TYPE_CHECKING:
     from spacy.language import Language
-
-    from .search.hit import Hit
 
 DEFAULT_PIPELINE = "en_trial2vec"
 app = typer.Typer(
@@ -44,7 +37,6 @@ app = typer.Typer(
 )
 
 app.add_typer(kb_app)
-app.command()(predict)
 
 
 class Precision(StrEnum):
@@ -132,48 +124,7 @@ def index(
     _check_output(out)
 
 
-@app.command()
-@with_filters
-def search(
-    index: Annotated[Path, typer.Argument(help="Folder of the index.")],
-    query: Annotated[
-        str | None,
-        typer.Argument(help="Text or NCT id; '-' reads a text from standard input."),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option(help="Draft (text) or record to search with.")
-    ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(help="Search by this section of the query only; repeatable."),
-    ] = None,
-    against: Annotated[
-        str,
-        typer.Option(
-            help="Compare with whole trials (trial) or same sections (section)."
-        ),
-    ] = "trial",
-    k: Annotated[int, typer.Option("-k", "--k", help="Number of results.")] = 10,
-    exact: Annotated[bool, typer.Option(help="Compare with every trial.")] = False,
-    model: Model = None,
-    json: Json = False,
-    filters: Any = None,
-) -> None:
-    """Find the trials that resemble a text, a record or an indexed trial."""
-    from .search import TrialIndex
-
-    opened = TrialIndex.from_disk(index, verify=False)
-    asked = _read_query(query, file)
-    if not (isinstance(asked, str) and asked in opened) and not _is_id(asked):
-        opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
-    hits = opened.search(
-        asked, k, parts=part, against=against, exact=exact, filters=filters
-    )
-    _say(*filter_lines(opened, filters, hits, against))
-    if json:
-        _print_json([{**hit.to_dict(), **_facts(hit.trial)} for hit in hits])
-    else:
-        _print(_table(hits))
+app.command()(search)
 
 
 @app.command()
@@ -203,6 +154,9 @@ def show(
         _print_json([record.to_dict() for record in found])
     else:
         _print("\n\n".join(_readable(record) for record in found))
+
+
+app.command()(predict)
 
 
 @app.command()
@@ -271,78 +225,10 @@ def _pipeline_name(model: str | None) -> str:
     return model or DEFAULT_PIPELINE
 
 
-def _read_query(query: str | None, file: Path | None) -> str | Trial:
-    if (query is None) == (file is None):
-        raise error(Errors.T028)
-    if query == "-":
-        return decode(sys.stdin.buffer.read())
-    if file is None:
-        return str(query)
-    if file.is_dir():
-        raise error(Errors.T030, path=file, reason="a folder")
-    try:
-        trial = next(iter(read_trials(file)))
-        _say(f"Searching with {trial.nct_id}, the first record of {file}")
-        return trial
-    except UnknownFormat as err:
-        if err.code == Errors.T002[0]:
-            raise error(Errors.T025) from err
-        if not err.reason.startswith("text "):  # a PDF, an archive, an HTML page
-            raise error(Errors.T030, path=file, reason=err.reason) from err
-    return decode(file.read_bytes())
-
-
-def _is_id(query: str | Trial) -> bool:
+def _is_id(name: str) -> bool:
     from .search.query import is_id
 
-    return isinstance(query, str) and is_id(query)
-
-
-def _facts(trial: Trial) -> dict[str, Any]:
-    """What a person wants to know of a result at a glance."""
-    return {
-        "status": trial.status,
-        "phases": sorted(trial.phases),
-        "study_type": trial.study_type,
-        "conditions": list(trial.conditions),
-        "interventions": [i.name for i in trial.interventions],
-        "start_date": str(trial.start_date) if trial.start_date else None,
-        "enrollment": trial.enrollment.count if trial.enrollment else None,
-    }
-
-
-def _table(hits: list[Hit]) -> str:
-    """Rank, score, id, phase, status, the sections that match best, and the title."""
-    rows = []
-    for hit in hits:
-        trial = hit.trial
-        why = ", ".join(f"{label} {value:.2f}" for label, value in _best(hit.why))
-        phase = "/".join(p.removeprefix("PHASE") for p in sorted(trial.phases))
-        rows.append(
-            (
-                hit.rank,
-                f"{hit.score:.3f}",
-                hit.nct_id,
-                phase or "-",
-                display(trial.status) if trial.status else "-",
-                why,
-                trial.title or trial.official_title or "-",
-            )
-        )
-    header = ("#", "Score", "Trial", "Phase", "Status", "Why", "Title")
-    width = shutil.get_terminal_size((160, 24)).columns
-    used = sum(max(len(str(row[i])) for row in [header, *rows]) + 3 for i in range(6))
-    room = max(30, width - used)
-    cut = [(*row[:6], _shorten(row[6], room)) for row in rows]
-    return wasabi.table(cut, header=header, divider=True, max_col=width).strip("\n")
-
-
-def _best(why: dict[str, float]) -> list[tuple[str, float]]:
-    return list(why.items())[:2]
-
-
-def _shorten(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+    return is_id(name)
 
 
 def _readable(trial: Trial) -> str:

@@ -89,7 +89,8 @@ class Errors:
     T026 = ("T026", "{setting} = {value} is out of range: {reason}.")
     T030 = (
         "T030",
-        "{path} cannot be searched with: it is {reason}. Save the draft as plain text.",
+        "{path} cannot be searched with: it is {reason}. Save the draft as .docx, .pdf or "
+        "plain text.",
     )
     T031 = ("T031", "Give the index that holds {nct_id} with --index.")
     T027 = (
@@ -98,7 +99,11 @@ class Errors:
         "pipeline, or the path of one, with --model (`make run` makes "
         "models/trial2vec, and the wheel of en_trial2vec in packages).",
     )
-    T028 = ("T028", "Give a text, an NCT id or --file to search with, and only one.")
+    T028 = (
+        "T028",
+        "There is nothing to search with. Give a text, ids, --file, --like, or the "
+        "text of a part, such as --condition.",
+    )
     # index
     T040 = (
         "T040",
@@ -369,6 +374,17 @@ class Errors:
         "more records, or another --cutoff.",
     )
     T156 = ("T156", "{system} cannot be evaluated: {reason}. Mend that row first.")
+    # lexical and hybrid ranking
+    T149 = (
+        "T149",
+        "Rankings cannot be fused: {reason}. Give each ranking a score for the same "
+        "trials, and a weight.",
+    )
+    T158 = (
+        "T158",
+        "{path} has no lexical index that can be read ({reason}). Build the index "
+        "again, or search without `hybrid`.",
+    )
     # filters
     T160 = ("T160", "The filter {name} cannot be '{value}': {reason}.")
     T161 = (
@@ -381,6 +397,118 @@ class Errors:
         "T163",
         "{path} was made before there were filters: what they ask is read from its "
         "records, which takes long, each time it is opened. Build it again.",
+    )
+    # updates
+    T164 = (
+        "T164",
+        "The index was made with {theirs}, and the pipeline is {ours}: their vectors "
+        "do not compare. Update with the pipeline that built the index, or build it "
+        "again.",
+    )
+    T165 = (
+        "T165",
+        "{path} was changed by another run since it was opened. Open it again and "
+        "repeat the change.",
+    )
+    T166 = (
+        "T166",
+        "Trials that the records lack were not removed: {reason}. Give the whole "
+        "download, or set `remove_missing` (--remove-missing) to false.",
+    )
+    T167 = (
+        "T167",
+        "Not in the index {path}, so not removed: {ids}. Check the ids.",
+    )
+    T168 = (
+        "T168",
+        "The index has no folder that changes could be saved in. Call "
+        "`to_disk(path)`, then open that folder.",
+    )
+    T169 = (
+        "T169",
+        "The index has concepts of the base {theirs}, the pipeline links to {ours}: "
+        "filters by concepts may miss the trials that were added or changed. Update "
+        "with a pipeline that links to the same base, or build the index again.",
+    )
+    # comparing
+    T177 = ("T177", "Give 2 to {most} trials to compare, not {n}.")
+    T178 = (
+        "T178",
+        "'{name}' is an id, and no index is given to look it up in. Give one with "
+        "--index, or the file of the record.",
+    )
+    T179 = (
+        "T179",
+        "{path} cannot be compared: {reason}. Give a record, or the text of a draft.",
+    )
+    # server
+    T185 = ("T185", "The request cannot be answered: {reason}. {remedy}")
+    T186 = (
+        "T186",
+        "There is no answer now: {reason}. Ask again later, or ask for less; {setting} "
+        "of `t2v serve` sets the limit.",
+    )
+    T187 = ("T187", "`t2v serve` cannot start: {reason}. {remedy}")
+    T188 = (
+        "T188",
+        "`t2v serve` needs {library}, which is not installed. Install it with "
+        "`pip install t2v_spacy[serve]`.",
+    )
+    # bulk use and export
+    T181 = (
+        "T181",
+        "{path} cannot be written as '{value}'. Known formats are {known}: change the "
+        "ending of the file's name, or give `--format`.",
+    )
+    T182 = ("T182", "There is no column '{value}' in an export. Known are {known}.")
+    T183 = (
+        "T183",
+        "The format {format} needs {library}, which is not installed. Install it with "
+        "`pip install t2v_spacy[export]`, or write CSV or JSON lines.",
+    )
+    T184 = (
+        "T184",
+        "The link '{value}' cannot be used: {reason}. Give `--link` a template with "
+        "{{nct_id}} where the id goes.",
+    )
+    T189 = (
+        "T189",
+        "{path} names no trial of the index: {reason}. Give one id or alias a line.",
+    )
+    # documents and composed queries
+    T170 = ("T170", "{path} cannot be read as {kind}: {reason}. {remedy}")
+    T171 = (
+        "T171",
+        "{path} is too large to search with: it has {size}, and {setting} is {limit}. "
+        "Give the synopsis alone, or raise `{setting}`.",
+    )
+    T172 = (
+        "T172",
+        "{path} is {kind}; to read it, {library} is needed, which is not installed. "
+        "Install it with `pip install t2v_spacy[documents]`, or save the document as "
+        "plain text.",
+    )
+    T173 = (
+        "T173",
+        "There is nothing to search with: {reason}. Give parts, or trials that the "
+        "results are to be like.",
+    )
+    T174 = (
+        "T174",
+        "The weight of {label} cannot be '{value}'. Give a number above 0; 1 is as "
+        "usual.",
+    )
+    T175 = ("T175", "{first} does not go with {second}: {reason}.")
+    # UltraBERT
+    T190 = (
+        "T190",
+        "This UltraBERT cannot be run: {reason}. Check {setting} in the config.json of "
+        "the backbone, or in transformer_config.",
+    )
+    T191 = (
+        "T191",
+        "UltraBERT gives no attention weights, which it never holds as a whole. Set "
+        "output_attentions to false.",
     )
 
 

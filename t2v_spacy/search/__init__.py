@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .composed import Composed
 from .encode import build_index, encode_corpus
 from .filters import Filters
 from .fingerprint import pipeline_fingerprint
@@ -10,6 +11,7 @@ from .selection import FilterCount, FilterReport
 from .trial_index import IndexEntry, TrialIndex
 
 __all__ = [
+    "Composed",
     "FilterCount",
     "FilterReport",
     "Filters",

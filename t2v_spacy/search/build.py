@@ -20,8 +20,11 @@ from ..trial import Trial
 from .annoy_store import EXACT_BELOW, METRIC, N_TREES, VECTORS, AnnoyStore
 from .facet_values import Concepts
 from .facets import FacetWriter
+from .fusion import HYBRID
+from .lexical_writer import LexicalWriter
 from .records import RECORDS, RecordWriter, normal_id
 from .section_vectors import SectionWriter
+from .stamps import StampWriter
 from .vectors import Array, RowWriter, defect, keep_rows, unit
 
 META, FORMAT, FORMAT_VERSION = "meta.json", "t2v_spacy trial index", 1
@@ -62,7 +65,7 @@ def write_index(
     """
     refused = {k: list(v) for k, v in (meta or {}).get("not_indexed", {}).items()}
     refused = {reason: ids for reason, ids in refused.items() if ids}
-    facts = _write_entries(folder, entries, refused)
+    facts = write_entries(folder, entries, refused)
     store = AnnoyStore.build(
         np.load(folder / VECTORS, mmap_mode="r"),
         n_trees=n_trees,
@@ -77,6 +80,7 @@ def write_index(
         "fingerprint": None,
         "source": None,
         "kb": None,
+        "hybrid": HYBRID,
         **(meta or {}),
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -103,19 +107,22 @@ def refusal(entry: IndexEntry) -> str | None:
     return NOT_ENCODED if has_words else NO_TEXT
 
 
-def _write_entries(
+def write_entries(
     folder: Path, entries: Iterable[IndexEntry], refused: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Write vectors, sections, records and what filters ask; the trials not indexed go
-    to `refused`."""
+    """Write all files of trials but the trees: of an index, or of changes to one.
+
+    Returns what the reader of the files must be given. The trials not indexed go to
+    `refused`.
+    """
     notes: list[T2VError] = []
-    snapshots: set[str] = set()
-    facets = FacetWriter()
+    facets, stamps, lexical = FacetWriter(), StampWriter(), LexicalWriter(folder)
     rows: RowWriter | None = None
     with ExitStack() as stack:
         with writing(folder):
             records = RecordWriter(folder / RECORDS)
         stack.callback(_close, records, folder)
+        stack.callback(lexical.close)
         for entry in entries:
             trial, vector, reason = entry.trial, entry.vector, refusal(entry)
             if vector is None or reason:
@@ -135,8 +142,8 @@ def _write_entries(
                     rows.append(unit(vector))
                     sections.append(entry.section_vectors)
                     facets.append(trial, entry.concepts)
-            if trial.snapshot and trial.snapshot.value:
-                snapshots.add(trial.snapshot.value)
+                    stamps.append(trial)
+                    lexical.append(trial)
         if rows is None:
             raise error(Errors.T048, reason=_nothing(refused))
         with writing(folder):
@@ -144,18 +151,20 @@ def _write_entries(
             complete = len(kept) == rows.n_rows
             counts = sections.close(None if complete else kept)
             facets.save(folder, None if complete else kept)
+            snapshots = stamps.save(folder, None if complete else kept)
+            lexical.save(None if complete else kept)
     if not complete:
         with writing(folder):
             keep_rows(folder / VECTORS, np.array(kept))
     if records.dropped:
         refused.setdefault(TWICE, []).extend(records.dropped)
-    _warn(notes)
-    _warn(records.notes)
+    warn_of(notes)
+    warn_of(records.notes)
     return {
         "width": rows.width,
         "n_items": len(kept),
         "sections": counts,
-        "snapshots": [min(snapshots), max(snapshots)] if snapshots else None,
+        "snapshots": snapshots,
     }
 
 
@@ -180,7 +189,8 @@ def _nothing(refused: Mapping[str, list[str]]) -> str:
     return f"none of the trials has a usable vector ({counts})"
 
 
-def _warn(notes: list[T2VError]) -> None:
+def warn_of(notes: list[T2VError]) -> None:
+    """Warn of the first few, and of how many more there are."""
     for note in notes[:_SHOWN]:
         warnings.warn(str(note), stacklevel=2)
     if len(notes) > _SHOWN:

@@ -1,70 +1,137 @@
-"""The trials of an opened index: its files, and the changes beside them.
+"""The trials of an opened index, in parts: its files, the changes saved beside them,
+and what was added in memory since.
 
-A place is a number of a trial: below n a position in the files, from n on an added one.
+A place is a number of a trial, counted through all parts. One that was removed keeps
+its place and is found no more.
 """
 
 from __future__ import annotations
 
-import sqlite3
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import Errors, error
+from ..errors import Errors, T2VError, error
 from ..trial import Trial
 from .annoy_store import AnnoyStore
-from .build import IndexEntry, check_width, refusal
+from .build import TWICE, IndexEntry, check_width, refusal
 from .facet_values import Concepts
-from .facets import FACETS, Facets, FacetWriter
 from .filters import Filters
+from .part import Part
 from .pending import Pending
-from .records import RECORDS, RecordStore, alias_ids, normal_id
-from .section_vectors import SectionVectors
+from .records import alias_ids, normal_id
+from .saved import Saved
 from .selection import Selection, select
-from .vectors import Array, defect, exact_nearest, unit
+from .vectors import Array
 
 
 class Corpus:
-    """RAISES (T041): files that are damaged or do not fit each other. (T046): another
-    metric than angular."""
+    """Opens the parts that meta.json names, and keeps what is changed since.
+
+    RAISES (T041): files that are damaged or do not fit each other. (T046): another
+    metric than angular.
+    """
 
     def __init__(self, folder: Path, meta: Mapping[str, Any]) -> None:
-        self.pending = Pending()
-        self.folder = folder
-        self._has_facets = FACETS in meta["files"]
-        self._selected: tuple[Filters, Selection] | None = None
-        self.width: int = meta["width"]
-        self.n: int = meta["n_items"]
-        self.store = AnnoyStore.load(
-            folder, meta["store"], exact_below=meta["exact_below"]
-        )
-        self.sections = SectionVectors(folder, meta["sections"], self.n, self.width)
-        try:
-            self.records = RecordStore(folder / RECORDS)
-        except sqlite3.Error as err:
-            reason = f"{RECORDS} cannot be read ({err})"
-            raise error(Errors.T041, path=folder, reason=reason) from err
-        if not len(self.store) == len(self.records) == self.n:
-            reason = f"{len(self.store)} vectors but {len(self.records)} records"
+        base = Saved(folder, meta, meta["exact_below"])
+        changes = meta.get("changes") or {"folder": None, "removed": [], "sections": {}}
+        saved = [base]
+        if changes["folder"]:
+            saved.append(Saved(folder / changes["folder"], changes, beside=base))
+        self.width = base.width
+        self.pending = Pending(base.width, base.lexical)
+        self.parts: list[Part] = [*saved, self.pending]
+        self._starts = [0, *accumulate(part.n for part in saved)]
+        self._gone: list[set[int]] = [set() for _ in self.parts]
+        self._gone[0].update(changes["removed"])
+        if any(not 0 <= position < base.n for position in self._gone[0]):
+            reason = "a trial was removed that it never had"
             raise error(Errors.T041, path=folder, reason=reason)
+        self._listed = {k: dict.fromkeys(v) for k, v in meta["not_indexed"].items()}
+        self._section_counts = Counter(meta["sections"])
+        self._section_counts.update(changes["sections"])
+        self._selected: tuple[Filters, Selection] | None = None
+        self.unsaved = False
+
+    @property
+    def store(self) -> AnnoyStore:
+        """The vectors and trees of the index itself."""
+        return self.parts[0].store
+
+    # what was changed
+
+    @property
+    def added(self) -> int:
+        """Trials that are not in the files of the index itself."""
+        return len(self) - self.parts[0].n + self.removed
+
+    @property
+    def removed(self) -> int:
+        """Trials of these files that are found no more."""
+        return len(self._gone[0])
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.added or self.removed or self.unsaved)
+
+    def removed_positions(self) -> list[int]:
+        """In the files of the index itself."""
+        return sorted(self._gone[0])
+
+    def not_indexed(self) -> dict[str, list[str]]:
+        """Reason -> ids that were given and left out, and are not here since."""
+        found = {
+            reason: [i for i in ids if reason == TWICE or self.find(i) is None]
+            for reason, ids in self._listed.items()
+        }
+        return {reason: ids for reason, ids in found.items() if ids}
+
+    def section_counts(self) -> dict[str, int]:
+        """Section label -> trials that have it."""
+        counts = Counter(self._section_counts)
+        for _, part, gone in self._parts():
+            if part is self.pending:
+                for position in set(range(part.n)) - gone:
+                    counts.update(part.sections.of(position).keys())
+            else:
+                for position in gone:
+                    counts.subtract(part.sections.of(position).keys())
+        return {label: n for label, n in sorted(counts.items()) if n}
+
+    def snapshots(self) -> list[str] | None:
+        """First and last day the records were taken."""
+        found = [
+            part.snapshots(self.live()[start : start + part.n])
+            for start, part, _ in self._parts()
+        ]
+        days = [day for pair in found for day in pair or ()]
+        return [min(days), max(days)] if days else None
 
     # reading
 
     def __len__(self) -> int:
-        return self.n - len(self.pending.removed) + len(self.pending.added)
+        return sum(part.n - len(gone) for _, part, gone in self._parts())
+
+    def live(self) -> Array:
+        """bool (places,): False for those that are found no more."""
+        live = np.ones(self._starts[-1] + self.parts[-1].n, bool)
+        for start, _, gone in self._parts():
+            live[[start + position for position in gone]] = False
+        return live
 
     def find(self, raw: str) -> int | None:
         """Place of an id or alias, whatever its case and outer blanks."""
         nct_id = normal_id(raw)
-        added = self.pending.find(nct_id)
-        if added is not None:
-            return self.n + added
-        position = self.records.position(nct_id)
-        return None if position in self.pending.removed else position
+        for start, part, gone in self._parts():
+            position = part.position(nct_id)
+            if position is not None and position not in gone:
+                return start + position
+        return None
 
     def main_id(self, raw: str) -> str | None:
         """Main id of an id or alias, None if it is not there."""
@@ -73,76 +140,107 @@ class Corpus:
 
     def heads(self, places: Iterable[int]) -> dict[int, tuple[str, str | None]]:
         """(nct_id, title) of each place."""
-        places = [int(place) for place in places]
-        found = self.records.heads([place for place in places if place < self.n])
-        added = list(self.pending.added.items())
-        for place in places:
-            if place >= self.n:
-                nct_id, entry = added[place - self.n]
-                found[place] = (nct_id, entry.trial.title)
+        rows = np.array([int(place) for place in places], np.int64)
+        found = {}
+        for start, part, inside in self._split(rows):
+            heads = part.heads((rows[inside] - start).tolist())
+            found.update({start + i: head for i, head in heads.items()})
         return found
 
     def ids(self) -> list[str]:
-        base = enumerate(self.records.ids())
-        kept = [nct_id for i, nct_id in base if i not in self.pending.removed]
-        return kept + list(self.pending.added)
+        return [
+            nct_id
+            for _, part, gone in self._parts()
+            for i, nct_id in enumerate(part.ids())
+            if i not in gone
+        ]
 
     def trial(self, place: int) -> Trial:
-        if place < self.n:
-            return self.records.trial(place)
-        return self.pending.entries[place - self.n].trial
+        part, position = self._at(place)
+        return part.trial(position)
 
     def vector(self, place: int) -> Array:
-        if place < self.n:
-            return np.array(self.store.vectors[place])
-        return np.array(self.pending.matrix[place - self.n])
+        part, position = self._at(place)
+        return np.array(part.store.vectors[position])
+
+    def vectors(self, places: Array) -> Array:
+        """float32 (len(places), width)."""
+        rows = np.empty((len(places), self.width), np.float32)
+        for start, part, inside in self._split(places):
+            rows[inside] = part.store.vectors[places[inside] - start]
+        return rows
 
     def section_vectors(self, place: int) -> dict[str, Array]:
-        if place < self.n:
-            return self.sections.of(place)
-        sections = self.pending.entries[place - self.n].section_vectors
-        return {k: unit(v) for k, v in sections.items() if not defect(v)}
+        part, position = self._at(place)
+        return part.sections.of(position)
 
-    def entries(self) -> Iterator[IndexEntry]:
-        """Everything an index like this one is built from, in order."""
-        for place in range(self.n):
-            if place not in self.pending.removed:
-                yield IndexEntry(
-                    self.trial(place),
-                    self.vector(place),
-                    self.section_vectors(place),
-                    self._concepts(place),
-                )
-        yield from self.pending.entries
+    def content_hash(self, place: int) -> int:
+        """Of the record, see `stamps.content_hash`."""
+        part, position = self._at(place)
+        return part.content_hash(position)
 
-    def _concepts(self, place: int) -> Concepts | None:
-        return self.facets.concepts(place) if self._has_facets else None
+    def entry(self, place: int) -> IndexEntry:
+        part, position = self._at(place)
+        return IndexEntry(
+            part.trial(position),
+            self.vector(place),
+            part.sections.of(position),
+            part.concepts(position),
+        )
+
+    def entries(self, first: int = 0) -> Iterator[IndexEntry]:
+        """Everything an index like this one is built from, in order; of the places from
+        `first` on."""
+        for place in (np.flatnonzero(self.live()[first:]) + first).tolist():
+            yield self.entry(place)
+
+    def added_entries(self) -> Iterator[IndexEntry]:
+        """Those that are not in the files of the index itself."""
+        return self.entries(first=self.parts[0].n)
+
+    def concepts(self, place: int) -> Concepts | None:
+        """Those linked in a trial, None if none were looked for."""
+        part, position = self._at(place)
+        return part.concepts(position)
+
+    # its parts
+
+    @property
+    def has_words(self) -> bool:
+        """Whether all parts have a lexical index."""
+        return all(part.lexical is not None for part in self.parts)
+
+    def over_parts(self, ask: Callable[[Part], Array]) -> Array:
+        """(places,): what each part answers."""
+        return np.concatenate([ask(part) for part in self.parts])
+
+    def _parts(self) -> Iterator[tuple[int, Part, set[int]]]:
+        """First place, part, positions of it that are gone."""
+        return zip(self._starts, self.parts, self._gone, strict=True)
+
+    def _at(self, place: int) -> tuple[Part, int]:
+        number = bisect_right(self._starts, place) - 1
+        return self.parts[number], place - self._starts[number]
+
+    def _split(self, places: Array) -> Iterator[tuple[int, Part, Array]]:
+        """First place, part, bool (places,): which of the places are in it."""
+        for start, part, _ in self._parts():
+            inside = (places >= start) & (places < start + part.n)
+            if inside.any():
+                yield start, part, inside
 
     # filtering
 
-    @cached_property
-    def facets(self) -> Facets:
-        """What filters ask of the trials in the files."""
-        if self._has_facets:
-            facets = Facets.open(self.folder)
-            if facets.n != self.n:
-                reason = f"{FACETS} is of {facets.n} trials instead of {self.n}"
-                raise error(Errors.T041, path=self.folder, reason=reason)
-            return facets
-        _warn(error(Errors.T163, path=self.folder))
-        writer = FacetWriter()
-        for trial in self.records.trials():
-            writer.append(trial)
-        return Facets(writer.columns())
+    def countries(self) -> set[str]:
+        """All that records name, as they name them."""
+        return {name for part in self.parts for name in part.facets.countries}
 
     def select(self, filters: Filters) -> Selection:
         """The places that pass, kept for the next search. RAISES (T161): a filter by
         concepts in an index without."""
         if self._selected is None or self._selected[0] != filters:
-            there = np.ones(self.n + len(self.pending.added), bool)
-            there[list(self.pending.removed)] = False
-            parts = (self.facets, self.pending.facets)
-            self._selected = filters, select(parts, there, filters)
+            facets = [part.facets for part in self.parts]
+            self._selected = filters, select(facets, self.live(), filters)
         return self._selected[1]
 
     # comparing
@@ -160,103 +258,114 @@ class Corpus:
 
         among: bool (places,), True for the only ones to find.
         """
-        base = skip | self.pending.removed
-        places, cosines = self.store.nearest(
-            vector,
-            k,
-            search_k=search_k,
-            method=method,
-            skip={place for place in base if place < self.n},
-            among=None if among is None else among[: self.n],
-        )
-        if not self.pending.added:
-            return places, cosines
-        wanted = np.ones(len(self.pending.added), bool)
-        if among is not None:
-            wanted = among[self.n :].copy()
-        wanted[[place - self.n for place in skip if place >= self.n]] = False
-        rows = np.flatnonzero(wanted)
-        more, scores = exact_nearest(self.pending.matrix, vector, k, rows=rows)
-        places = np.concatenate([places, more + self.n])
-        cosines = np.concatenate([cosines, scores])
-        order = np.lexsort((places, -cosines))[:k]
-        return places[order], cosines[order]
+        places, cosines = [], []
+        for start, part, gone in self._parts():
+            own = {p - start for p in skip if start <= p < start + part.n}
+            found, scores = part.store.nearest(
+                vector,
+                k,
+                search_k=search_k,
+                method=method,
+                skip=gone | own if own else gone,
+                among=None if among is None else among[start : start + part.n],
+            )
+            places.append(found + start)
+            cosines.append(scores)
+        rows, scores = np.concatenate(places), np.concatenate(cosines)
+        order = np.lexsort((rows, -scores))[:k]
+        return rows[order], scores[order]
 
-    def section_scores(self, parts: Mapping[str, Array]) -> Array:
+    def section_scores(
+        self, parts: Mapping[str, Array], weights: Mapping[str, float]
+    ) -> Array:
         """Mean cosine over the parts for every place; an absent section counts 0, and
-        a trial with none of them is NaN."""
+        a trial with none of them is NaN. weights: label -> weight, 1 where absent."""
         columns = [
             np.concatenate(
-                [
-                    self.sections.all_cosines(label, vector, self.n),
-                    self.pending.cosines(label, vector),
-                ]
+                [p.sections.all_cosines(label, vector, p.n) for p in self.parts]
             )
             for label, vector in parts.items()
         ]
         table = np.stack(columns)
-        scores = np.nansum(table, axis=0) / len(parts)
+        counts = [weights.get(label, 1.0) for label in parts]
+        scores = np.average(np.nan_to_num(table), axis=0, weights=counts)
         scores[np.isnan(table).all(axis=0)] = np.nan
-        scores[list(self.pending.removed)] = np.nan
+        scores[~self.live()] = np.nan
         return np.clip(scores, -1, 1)
 
     def section_cosines(self, label: str, vector: Array, places: Array) -> Array:
         """Cosine of one section with each of some places, NaN where it is absent."""
         scores = np.full(len(places), np.nan, np.float32)
-        base = places < self.n
-        scores[base] = self.sections.cosines(label, vector, places[base])
-        if not base.all():
-            added = self.pending.cosines(label, vector)
-            scores[~base] = added[places[~base] - self.n]
+        for start, part, inside in self._split(places):
+            positions = places[inside] - start
+            scores[inside] = part.sections.cosines(label, vector, positions)
         return np.clip(scores, -1, 1)
 
     # changing
 
-    def add(self, entries: Iterable[IndexEntry]) -> dict[str, int]:
-        """See TrialIndex.add."""
+    def add(
+        self,
+        entries: Iterable[IndexEntry],
+        notes: list[T2VError],
+        quiet: bool = False,
+    ) -> dict[str, int]:
+        """See TrialIndex.add. What is to be said goes to `notes`.
+
+        quiet: say nothing of records that take the place of older ones.
+        """
         counts = {"added": 0, "replaced": 0, "left_out": 0}
         for entry in entries:
-            counts[self._add(entry)] += 1
+            counts[self._add(entry, notes, quiet)] += 1
         return counts
 
-    def _add(self, entry: IndexEntry) -> str:
-        self._selected = None
+    def _add(self, entry: IndexEntry, notes: list[T2VError], quiet: bool) -> str:
         nct_id = normal_id(entry.trial.nct_id)
         if reason := refusal(entry):
-            _warn(error(Errors.T044, nct_id=nct_id, reason=reason))
-            return "left_out"
+            notes.append(error(Errors.T044, nct_id=nct_id, reason=reason))
+            return self.leave_out(reason, nct_id)
         check_width(entry, self.width)
         main = self.main_id(nct_id)
         if main not in (None, nct_id):
-            _warn_twice(nct_id, f"it is an alias of {main}, whose record is kept")
-            return "left_out"
+            notes.append(_alias(nct_id, main))
+            return self.leave_out(TWICE, nct_id)
         for alias in sorted(alias_ids(entry.trial)):
             if self.main_id(alias) == alias:
-                _warn_twice(alias, f"it is an alias of {nct_id}, whose record is kept")
-                self._drop(alias)
+                notes.append(_alias(alias, nct_id))
+                self.leave_out(TWICE, alias)
+                self._drop(self.find(alias))
         if main:
-            _warn_twice(nct_id, "the new record takes the place of the old one")
-            self._drop(nct_id)
+            if not quiet:
+                action = "the new record takes the place of the old one"
+                notes.append(error(Errors.T045, nct_id=nct_id, action=action))
+            self._drop(self.find(nct_id))
         self.pending.put(entry)
+        self._selected, self.unsaved = None, True
         return "replaced" if main else "added"
+
+    def leave_out(self, reason: str, nct_id: str) -> str:
+        """List a trial that is not added."""
+        listed = self._listed.setdefault(reason, {})
+        self.unsaved = self.unsaved or nct_id not in listed
+        listed[nct_id] = None
+        return "left_out"
 
     def remove(self, places: Iterable[int]) -> int:
         """Remove trials; returns how many."""
-        self._selected = None
-        names = {nct_id for nct_id, _ in self.heads(places).values()}
-        for nct_id in names:
-            self._drop(nct_id)
-        return len(names)
+        unique = set(places)
+        for place in unique:
+            self._drop(place)
+        return len(unique)
 
-    def _drop(self, main: str) -> None:
-        position = self.records.position(main)
-        if not self.pending.discard(main) and position is not None:
-            self.pending.removed.add(position)
+    def _drop(self, place: int | None) -> None:
+        assert place is not None
+        number = bisect_right(self._starts, place) - 1
+        position = place - self._starts[number]
+        self._gone[number].add(position)
+        if self.parts[number] is self.pending:
+            self.pending.drop(position)
+        self._selected, self.unsaved = None, True
 
 
-def _warn_twice(nct_id: str, action: str) -> None:
-    _warn(error(Errors.T045, nct_id=nct_id, action=action))
-
-
-def _warn(message: Exception) -> None:
-    warnings.warn(str(message), stacklevel=5)
+def _alias(nct_id: str, main: str | None) -> T2VError:
+    action = f"it is an alias of {main}, whose record is kept"
+    return error(Errors.T045, nct_id=nct_id, action=action)

@@ -35,7 +35,8 @@ from .fingerprint import (
 )
 from .linked import ConceptReader, find_kb, pack_concepts, unpack_concepts
 from .query import extension
-from .trial_index import TrialIndex, check_replaceable
+from .storage import check_replaceable
+from .trial_index import TrialIndex
 from .vectors import Array
 
 if TYPE_CHECKING:

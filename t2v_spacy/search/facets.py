@@ -103,7 +103,7 @@ class Facets:
     """
 
     def __init__(self, columns: Mapping[str, Array]) -> None:
-        self._columns = columns
+        self.columns = columns
         self.n = int(columns["n"])
 
     @classmethod
@@ -114,9 +114,9 @@ class Facets:
 
     def category(self, name: str, wanted: tuple[str, ...]) -> tuple[Array, Array]:
         """Trials that have one of these values; of "A/B" they must have both."""
-        bits = self._columns[name]
+        bits = self.columns[name]
         # The file, not this version of the package, says what a bit means.
-        known = self._columns[f"{name}.values"].tolist()
+        known = self.columns[f"{name}.values"].tolist()
         found = np.zeros(self.n, bool)
         for value in wanted:
             mask = bits.dtype.type(to_bits(known, value.split("/")))
@@ -125,7 +125,7 @@ class Facets:
 
     def span(self, name: str, first: int, last: int) -> tuple[Array, Array]:
         """Trials whose span has a day in common with this one."""
-        spans = self._columns[name]
+        spans = self.columns[name]
         known = spans[:, 1] >= 0
         return known & (spans[:, 1] >= first) & (spans[:, 0] <= last), known
 
@@ -139,14 +139,14 @@ class Facets:
         """Trials with one of these concepts or a narrower one."""
         keys = {concept_id.casefold() for concept_id in wanted}
         own = [i for i, known in enumerate(self._ids) if known.casefold() in keys]
-        above = np.isin(self._columns["broader.codes"], np.array(own, int))
-        narrower = _rows(self._columns["broader.offsets"], above)
+        above = np.isin(self.columns["broader.codes"], np.array(own, int))
+        narrower = _rows(self.columns["broader.offsets"], above)
         return self._list(name, np.concatenate([np.array(own, int), narrower]))
 
     def _list(self, name: str, codes: Array) -> tuple[Array, Array]:
-        offsets = self._columns[f"{name}.offsets"]
+        offsets = self.columns[f"{name}.offsets"]
         found = np.zeros(self.n, bool)
-        found[_rows(offsets, np.isin(self._columns[f"{name}.codes"], codes))] = True
+        found[_rows(offsets, np.isin(self.columns[f"{name}.codes"], codes))] = True
         return found, np.diff(offsets) > 0
 
     @property
@@ -155,11 +155,11 @@ class Facets:
 
     @cached_property
     def countries(self) -> list[str]:
-        return self._columns["country.values"].tolist()
+        return self.columns["country.values"].tolist()
 
     @cached_property
     def _ids(self) -> list[str]:
-        return self._columns["concept.values"].tolist()
+        return self.columns["concept.values"].tolist()
 
     def concepts(self, place: int) -> Concepts | None:
         """What was linked in a trial, None if no trial here has concepts."""
@@ -174,8 +174,8 @@ class Facets:
         return tuple(self._ids[other] for other in self._row("broader", code))
 
     def _row(self, name: str, i: int) -> list[int]:
-        first, last = self._columns[f"{name}.offsets"][i : i + 2]
-        return self._columns[f"{name}.codes"][first:last].tolist()
+        first, last = self.columns[f"{name}.offsets"][i : i + 2]
+        return self.columns[f"{name}.codes"][first:last].tolist()
 
 
 class _Saved(Mapping[str, Array]):

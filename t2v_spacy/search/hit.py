@@ -16,6 +16,8 @@ class Hit:
     score (float): Cosine, -1 to 1. rank (int): 1 for the best.
     why (dict): Section label -> cosine of the query's and this trial's section, the
         highest first; only sections that both have.
+    ranks (dict): Of a search by several rankings, name -> place of this trial in each,
+        1 for the best, 0 where the ranking cannot say.
     """
 
     nct_id: str
@@ -23,6 +25,7 @@ class Hit:
     rank: int
     title: str | None = None
     why: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
     read: Callable[[], Trial] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -40,6 +43,7 @@ class Hit:
             "rank": self.rank,
             "title": self.title,
             "why": dict(self.why),
+            "ranks": dict(self.ranks),
         }
 
     def __getstate__(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,14 +18,42 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from ..kb.knowledge_base import KnowledgeBase
+    from ..kb.linker import ConceptLinker
+    from ..pipeline.umls_linker import UmlsLinker
 
 
 def find_kb(nlp: Language) -> KnowledgeBase | None:
     """The base of a pipeline's `umls_linker`, None without one."""
+    pipe = _pipe(nlp)
+    return None if pipe is None else pipe.kb
+
+
+def _pipe(nlp: Language) -> UmlsLinker | None:
     for name, pipe in nlp.pipeline:
         if nlp.get_pipe_meta(name).factory == "umls_linker":
-            return pipe.kb  # type: ignore[attr-defined]
+            return pipe  # type: ignore[return-value]
     return None
+
+
+def find_linker(kb: KnowledgeBase | None, nlp: Language | None) -> ConceptLinker:
+    """Links by a base, else as a pipeline does, else by the built-in base."""
+    if kb is None and nlp is not None and (pipe := _pipe(nlp)) is not None:
+        return pipe.linker
+    if kb is None:
+        from ..kb.builtin import load_builtin
+
+        kb = load_builtin()
+    return _linker(kb)
+
+
+@lru_cache(maxsize=2)
+def _linker(kb: KnowledgeBase) -> ConceptLinker:
+    """That of a pipe `umls_linker`; its tables take a second to make."""
+    from ..pipeline.umls_linker import UmlsLinker
+
+    pipe = UmlsLinker()
+    pipe.set_kb(kb)
+    return pipe.linker
 
 
 class ConceptReader:

@@ -11,32 +11,46 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import srsly
 
-from ..errors import Errors, error
-from ..files import digest, pack, recover, replaced_folder, unpack, writing
+from ..errors import Errors, T2VError, error
+from ..files import pack, unpack
 from ..trial import Trial
-from .annoy_store import EXACT_BELOW, N_TREES, TREES
-from .build import FORMAT, FORMAT_VERSION, META, TWICE, IndexEntry, write_index
+from .annoy_store import EXACT_BELOW, N_TREES
+from .build import IndexEntry, warn_of, write_index
+from .composed import Composed
 from .corpus import Corpus
 from .filters import Filters
 from .hit import Hit
 from .query import Query, read_query
+from .ranking import Asked, Found, find, read_hybrid
 from .selection import FilterReport
-from .vectors import Array, highest
+from .storage import (
+    check_replaceable,
+    open_index,
+    save_changes,
+    save_index,
+    temporary_folder,
+    write_copy,
+)
+from .vectors import Array
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["Hit", "IndexEntry", "TrialIndex", "check_replaceable"]
+__all__ = ["REBUILD_ABOVE", "Hit", "IndexEntry", "TrialIndex"]
+
+REBUILD_ABOVE = 0.1
+# Of meta.json: what is said in another way, or is of no use to a person.
+_HIDDEN = ("files", "store", "changes")
 
 
 class TrialIndex:
     """Trials with their vectors, searched by cosine.
 
     Made by `build` or `from_disk`. All large parts are memory-mapped. `add` and
-    `remove` keep changes beside the files until `to_disk` writes a new index.
+    `remove` change what is searched at once, and the folder when `save_changes` or
+    `to_disk` is called.
 
     nlp (Language): Pipeline that encodes texts and records given to `search`, or None.
     meta (dict): What meta.json says.
@@ -48,14 +62,13 @@ class TrialIndex:
         self._open(folder, verify)
 
     def _open(self, folder: Path, verify: bool) -> None:
+        self._opened = open_index(folder, verify)
         self.path = folder
-        self.meta = _read_meta(folder)
-        try:
-            _verify_files(folder, self.meta["files"], verify)
-            self._corpus = Corpus(folder, self.meta)
-        except (KeyError, TypeError) as err:
-            reason = f"{META} is not complete ({err!r})"
-            raise error(Errors.T041, path=folder, reason=reason) from err
+        self.meta = self._opened.meta
+
+    @property
+    def _corpus(self) -> Corpus:
+        return self._opened.corpus
 
     # making, saving, sending
 
@@ -81,7 +94,7 @@ class TrialIndex:
         RAISES (T048): nothing to index. (T044): a vector of another width. (T010): not
         writable.
         """
-        folder = _temporary(work_dir)
+        folder = temporary_folder(work_dir)
         try:
             write_index(
                 folder,
@@ -119,42 +132,49 @@ class TrialIndex:
 
         What was added or removed is merged and the trees built anew. An older index
         stays untouched until the new one is complete. RAISES (T010): not writable, or
-        the folder holds something else. (T051): another run is writing it.
+        the folder holds something else. (T051): another run is writing it. (T048): no
+        trial is left. (T165): it is the index's own folder and another run has changed
+        that since it was opened.
         """
         path = Path(path).resolve()
         check_replaceable(path)
         same = path == self.path.resolve()
-        if same and not self._corpus.pending:
+        if same and not self._corpus.changed:
             return
-        with replaced_folder(path) as new:
-            self._write(new)
+        save_index(self._opened, path)
         if same:
             self._open(path, verify=False)
 
-    def _write(self, folder: Path) -> None:
-        if not self._corpus.pending:
-            with writing(folder):
-                shutil.copytree(self.path, folder, dirs_exist_ok=True)
-            return
-        not_indexed = {
-            reason: [nct_id for nct_id in ids if reason == TWICE or nct_id not in self]
-            for reason, ids in self.meta["not_indexed"].items()
-        }
-        write_index(
-            folder,
-            self.entries(),
-            n_trees=self.meta["n_trees"],
-            seed=self.meta["seed"],
-            exact_below=self.meta["exact_below"],
-            meta={**self.meta, "not_indexed": not_indexed},
-        )
+    def save_changes(self, *, rebuild_above: float = REBUILD_ABOVE) -> str:
+        """Write what was added and removed to the folder the index was opened from.
+
+        Few changes go beside the files, which are not touched: this takes as long as
+        the changes are many, not the trials. Who opens the folder meanwhile sees it as
+        it was before or as it is after. Returns "nothing", "changes" or "rebuilt".
+
+        rebuild_above: Share of the trials in the files. Of more changes, those saved
+            before included, the index is written anew, as `to_disk` does.
+        RAISES (T168): the index has no folder yet. (T010, T051, T165): as `to_disk`.
+        """
+        corpus = self._corpus
+        if self._owned is not None:
+            raise error(Errors.T168)
+        if not corpus.unsaved:
+            return "nothing"
+        n_changes = corpus.added + corpus.removed
+        if len(self) and n_changes > rebuild_above * len(corpus.store):
+            self.to_disk(self.path)
+            return "rebuilt"
+        save_changes(self._opened)
+        self._open(self.path, verify=False)
+        return "changes"
 
     def to_bytes(self) -> bytes:
-        """The whole index, with what was added or removed, as bytes."""
-        if not self._corpus.pending:
+        """The whole index, with what was added or removed merged, as bytes."""
+        if not self._corpus.changed and self._opened.is_current:
             return pack(self.path)
         with tempfile.TemporaryDirectory() as folder:
-            self._write(Path(folder))
+            write_copy(self._opened, Path(folder))
             return pack(Path(folder))
 
     @classmethod
@@ -168,19 +188,20 @@ class TrialIndex:
         return index
 
     def __getstate__(self) -> dict[str, Any]:
-        # An unchanged index on disk travels as its path: workers share its pages.
-        if self._owned is None and not self._corpus.pending:
-            return {"path": self.path.resolve(), "stamp": digest(self.path / META)}
+        # An index as it is on disk travels as its path: workers share its pages.
+        opened = self._opened
+        if not (self._owned or opened.corpus.unsaved) and opened.is_current:
+            return {"path": self.path.resolve(), "stamp": opened.stamp}
         return {"data": self.to_bytes()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "path" in state:
             TrialIndex.__init__(self, state["path"], verify=False)
-            if digest(self.path / META) != state["stamp"]:
+            if self._opened.stamp != state["stamp"]:
                 reason = "another index has taken its place meanwhile"
                 raise error(Errors.T041, path=self.path, reason=reason)
             return
-        folder = _temporary(None)
+        folder = temporary_folder()
         try:
             unpack(state["data"], folder)
             TrialIndex.__init__(self, folder, verify=False)
@@ -219,16 +240,24 @@ class TrialIndex:
 
     def info(self) -> dict[str, Any]:
         """What the index is: facts of meta.json, counts, and what answers ("search":
-        "annoy" or "exact")."""
-        hidden = ("files", "store", "not_indexed")
+        "annoy" or "exact"). "added" and "removed" count what is not merged yet, saved
+        or not, "unsaved" says whether there is more to save."""
+        corpus, changes = self._corpus, self.meta.get("changes", {"files": {}})
+        files = (*self.meta["files"].values(), *changes["files"].values())
+        facts = {k: v for k, v in self.meta.items() if k not in _HIDDEN}
+        if corpus.changed:
+            facts["sections"] = corpus.section_counts()
+            facts["snapshots"] = corpus.snapshots()
+        not_indexed = corpus.not_indexed()
         return {
-            **{k: v for k, v in self.meta.items() if k not in hidden},
+            **facts,
             "n_items": len(self),
-            "not_indexed": {k: len(v) for k, v in self.meta["not_indexed"].items()},
-            "added": len(self._corpus.pending.added),
-            "removed": len(self._corpus.pending.removed),
-            "search": self._corpus.store.method,
-            "size": sum(file["size"] for file in self.meta["files"].values()),
+            "not_indexed": {reason: len(ids) for reason, ids in not_indexed.items()},
+            "added": corpus.added,
+            "removed": corpus.removed,
+            "unsaved": corpus.unsaved,
+            "search": corpus.store.method,
+            "size": sum(file["size"] for file in files),
             "path": str(self.path),
         }
 
@@ -243,13 +272,17 @@ class TrialIndex:
     # changing
 
     def add(self, entries: Iterable[IndexEntry]) -> dict[str, int]:
-        """Add trials, searched exactly beside the index until `to_disk` merges them.
+        """Add trials. They are searched exactly, at once; see `save_changes`.
 
         An id that is there gets the new record, an alias of a trial that is there and
         a trial without vector are left out; each is said aloud. Returns the numbers
         "added", "replaced", "left_out". RAISES (T044): a vector of another width.
         """
-        return self._corpus.add(entries)
+        notes: list[T2VError] = []
+        try:
+            return self._corpus.add(entries, notes)
+        finally:
+            warn_of(notes)
 
     def remove(self, nct_ids: Iterable[str]) -> int:
         """Remove trials by id or alias; returns how many. RAISES (T043): one is not
@@ -260,22 +293,25 @@ class TrialIndex:
 
     def search(
         self,
-        query: Trial | Doc | Array | str,
+        query: Trial | Doc | Array | str | Composed,
         k: int = 10,
         *,
-        parts: Sequence[str] | None = None,
+        parts: Sequence[str] | Mapping[str, float] | None = None,
         against: str = "trial",
         nlp: Language | None = None,
         exact: bool = False,
         search_k: int | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
+        hybrid: bool | Mapping[str, float] = False,
     ) -> list[Hit]:
         """The k trials most like the query, best first; never the query itself.
 
         query: a Trial or free text (encoded with `nlp`, or `self.nlp`), a processed
-            Doc, an id or alias of a trial in the index, or a vector (width,).
+            Doc, an id or alias of a trial in the index, several ids, a vector (width,),
+            or a Composed of several of these.
         parts: search by these sections of the query only: by the mean of their
-            vectors. A text without headings, or a vector, is taken as the part.
+            vectors, weighted if it is label -> weight. A text without headings, or a
+            vector, is taken as the part.
         against: "trial" compares with whole trials, "section" with the same sections
             of each trial (exactly; mean over the parts, an absent one counts 0).
         exact: compare with every trial instead of asking Annoy.
@@ -283,33 +319,38 @@ class TrialIndex:
             looks at more, so that as many of them pass.
         filters: only trials that pass, see `Filters`; k of them if there are so many.
             `filter_report` says what each filter does.
+        hybrid: order by the ranks of several rankings: name -> weight of "vectors",
+            "words" (BM25) and "concepts"; True takes the weights in `meta["hybrid"]`.
+            The score shown stays the cosine, `Hit.ranks` has the ranks. Whatever is set
+            here, in a query of at most 40 words the trials that have a drug code, gene
+            variant or registry id of the query go first.
         RAISES (T008): unknown part. (T024): no pipeline. (T025): blank query. (T026):
         a setting or vector out of range. (T042): wrong width. (T043): unknown id.
-        (T047): k below 1. (T049): the query has none of the parts. (T160, T161, T162):
-        a filter that cannot be used.
+        (T047): k below 1. (T049): the query has none of the parts. (T149): weights of
+        rankings that cannot be used. (T158): no words in the index. (T160, T161, T162):
+        a filter that cannot be used. (T173): several that leave nothing. (T174): a
+        weight of a part that is not above 0.
         """
         if k < 1:
             raise error(Errors.T047, k=k)
         if against not in ("trial", "section"):
             reason = 'known are "trial" and "section"'
             raise error(Errors.T026, setting="against", value=against, reason=reason)
+        weights = read_hybrid(hybrid, self.meta.get("hybrid"))
         chosen = Filters.of(filters)
         among = self._corpus.select(chosen).rows if chosen else None
         found = read_query(self, query, parts, nlp or self.nlp)
-        places = {self._corpus.find(nct_id) for nct_id in found.ids}
-        own = {place for place in places if place is not None}
-        if against == "section":
-            if not (found.parts or found.sections):
-                raise error(Errors.T049, parts="any section", present="none")
-            scores = self._corpus.section_scores(found.parts or found.sections)
-            if among is not None:
-                scores[~among] = np.nan
-            best = highest(scores, k, own)
-            return self._hits(found, best, scores[best])
-        method = "exact" if exact else "auto"
-        return self._hits(
-            found, *self._corpus.nearest(found.vector, k, own, method, search_k, among)
+        if against == "section" and not (found.parts or found.sections):
+            raise error(Errors.T049, parts="any section", present="none")
+        asked = Asked(
+            found,
+            k,
+            among,
+            sections=against == "section",
+            method="exact" if exact else "auto",
+            search_k=search_k,
         )
+        return self._hits(found, find(self._corpus, asked, weights))
 
     def filter_report(
         self, filters: Filters | Mapping[str, Any] | None
@@ -317,7 +358,8 @@ class TrialIndex:
         """How many trials pass filters, and what each left out. RAISES as `search`."""
         return self._corpus.select(Filters.of(filters)).report
 
-    def _hits(self, query: Query, places: Array, scores: Array) -> list[Hit]:
+    def _hits(self, query: Query, found: Found) -> list[Hit]:
+        places = found.places
         heads = self._corpus.heads(places)
         why: list[dict[str, float]] = [{} for _ in places]
         for label, vector in query.sections.items():
@@ -329,65 +371,13 @@ class TrialIndex:
             Hit(
                 nct_id=heads[place][0],
                 score=score,
-                rank=rank,
+                rank=i + 1,
                 title=heads[place][1],
                 why=dict(sorted(row.items(), key=lambda item: -item[1])),
+                ranks={name: int(ranks[i]) for name, ranks in found.ranks.items()},
                 read=partial(self.__getitem__, heads[place][0]),
             )
-            for rank, (place, score, row) in enumerate(
-                zip(places.tolist(), scores.tolist(), why, strict=True), start=1
+            for i, (place, score, row) in enumerate(
+                zip(places.tolist(), found.scores.tolist(), why, strict=True)
             )
         ]
-
-
-def check_replaceable(path: Path) -> None:
-    """RAISES (T010): the path holds something that is not an index."""
-    if path.is_dir() and not (path / META).is_file() and any(path.iterdir()):
-        reason = "the folder holds files that are not a trial index"
-        raise error(Errors.T010, path=path, reason=reason)
-    if path.exists() and not path.is_dir():
-        raise error(Errors.T010, path=path, reason="a file is in the way")
-
-
-def _temporary(parent: Path | str | None) -> Path:
-    with writing(Path(parent or tempfile.gettempdir())):
-        return Path(tempfile.mkdtemp(prefix="t2v-index-", dir=parent))
-
-
-def _read_meta(folder: Path) -> dict[str, Any]:
-    recover(folder)
-    if not folder.exists():
-        raise error(Errors.T001, path=folder)
-    if not (folder / META).is_file():
-        raise error(Errors.T040, path=folder, reason=f"it has no {META}")
-    try:
-        meta = srsly.read_json(folder / META)
-    except ValueError as err:
-        reason = f"{META} is not JSON ({err})"
-        raise error(Errors.T041, path=folder, reason=reason) from err
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        reason = f"{META} is not that of an index"
-        raise error(Errors.T040, path=folder, reason=reason)
-    if meta.get("format_version") != FORMAT_VERSION:
-        reason = (
-            f"it has format version {meta.get('format_version')}, this version of "
-            f"t2v_spacy reads version {FORMAT_VERSION}"
-        )
-        raise error(Errors.T040, path=folder, reason=reason)
-    return meta
-
-
-def _verify_files(folder: Path, files: Mapping[str, Any], checksums: bool) -> None:
-    for name, expected in files.items():
-        path = folder / name
-        reason = None
-        if not path.is_file():
-            reason = f"{name} is missing"
-        elif path.stat().st_size != expected["size"]:
-            size = path.stat().st_size
-            reason = f"{name} has {size} bytes instead of {expected['size']}"
-        # The store checks the Annoy file itself, whatever is asked for here.
-        elif checksums and name != TREES and digest(path) != expected["sha256"]:
-            reason = f"{name} has a wrong checksum"
-        if reason:
-            raise error(Errors.T041, path=folder, reason=reason)

@@ -287,6 +287,7 @@ def test_a_hit_knows_its_record(index):
         "rank": 1,
         "title": hit.title,
         "why": hit.why,
+        "ranks": {},
     }
     copy = pickle.loads(pickle.dumps(hit))
     assert copy == hit
@@ -537,8 +538,10 @@ def change_meta(folder, **values):
 
 
 def test_another_format_version(folder):
-    change_meta(folder, format_version=2)
-    with pytest.raises(T2VError, match="T040.*format version 2.*reads version 1"):
+    change_meta(folder, format_version=3)
+    with pytest.raises(
+        T2VError, match="T040.*format version 3.*reads versions 1 and 2"
+    ):
         TrialIndex.from_disk(folder)
 
 

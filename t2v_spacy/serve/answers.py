@@ -1,0 +1,229 @@
+"""What the search of this package answers to what was asked, as plain JSON values.
+
+The one file that knows how search, reasons, comparisons and exports are called. Nothing
+here is kept from one request to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ..cli_predict import predict_trials
+from ..errors import T2VError
+from ..search import Filters, Hit, TrialIndex
+from ..search.composed import Composed
+from ..search.filters import read_value
+from ..search.fingerprint import vector_fingerprint
+from ..trial import Trial
+from ..trial_text import parse_trial
+from . import facts
+from .failures import Refusal, refuse
+from .library import Edition
+from .requests import Export, Filtered, Risk, Search
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+_ECHO = 200  # characters of a text that an answer repeats
+_EXPLAINED = 200  # pairs of a hit and what it is compared with
+# spaCy's tokenizer takes time that grows with the square of what has no blank in it.
+_LONG_RUN = re.compile(r"\S{100}")
+
+
+@dataclass(frozen=True)
+class Models:
+    """nlp: encodes texts, None if only ids can be searched by. risk: was trained on
+    termination, None without."""
+
+    nlp: Language | None = None
+    risk: Language | None = None
+
+
+def warm(models: Models) -> None:
+    """Load what the first explanation would wait for."""
+    from ..search.reasons import explain
+
+    explain("", Trial(""), nlp=models.nlp)
+
+
+def search(edition: Edition, models: Models, ask: Search) -> dict[str, Any]:
+    """A page of results. RAISES: T2VError, Refusal."""
+    filters = read_filters(ask.filters)
+    hits = _hits(edition, models, ask, filters)
+    index = edition.index
+    report = index.filter_report(filters) if filters else None
+    reasons: list[Any] = [None] * len(hits)
+    if ask.reasons:
+        reasons = _explain(edition, models, ask, hits)
+    return {
+        "query": _echo(ask),
+        "total": report.matching if report else len(index),
+        "k": ask.k,
+        "offset": ask.offset,
+        "notes": report.lines(_name_of_filter) if report else [],
+        "hits": [
+            {
+                "nct_id": hit.nct_id,
+                "rank": hit.rank,
+                "score": round(hit.score, 4),
+                "title": trial.title or trial.official_title,
+                "sections": {k: round(v, 4) for k, v in hit.why.items()},
+                "facts": facts.card(trial),
+                "reasons": why,
+            }
+            for hit, why in zip(hits, reasons, strict=True)
+            for trial in (hit.trial,)
+        ],
+    }
+
+
+def export(edition: Edition, models: Models, ask: Export) -> bytes:
+    """The results as the bytes of a file, each with its main reasons in a line."""
+    from ..search.export import export_hits
+
+    hits = _hits(edition, models, ask, read_filters(ask.filters))
+    lines = None
+    if ask.reasons:
+        found = _explain(edition, Models(), ask, hits)
+        lines = [why and why["line"] for why in found]
+    with TemporaryDirectory(prefix="t2v-export-") as folder:
+        path = Path(folder) / "trials"
+        export_hits(
+            hits,
+            path,
+            format="jsonl" if ask.format == "json" else ask.format,
+            reasons=lines,
+            link=facts.REGISTRY + "{nct_id}",
+            bom=ask.format == "csv",
+        )
+        data = path.read_bytes()
+    return b"[%s]" % b",".join(data.splitlines()) if ask.format == "json" else data
+
+
+def record(edition: Edition, nct_id: str, whole: bool) -> dict[str, Any]:
+    return facts.record(edition.index[nct_id], whole)
+
+
+def compare(edition: Edition, models: Models, ids: list[str]) -> dict[str, Any]:
+    """Two to five trials side by side. RAISES (T043); T185 for one given twice."""
+    from ..search.compare import compare as compare_trials
+
+    trials = [edition.index[nct_id] for nct_id in ids]
+    names = [trial.nct_id for trial in trials]
+    if len(set(names)) < len(names):
+        raise refuse("ids: a trial is given twice", field="ids")
+    found = compare_trials(trials, nlp=models.nlp).to_dict()
+    cards = {trial.nct_id: facts.card(trial) for trial in trials}
+    return {**found, "ids": names, "cards": cards}
+
+
+def risk(edition: Edition, models: Models, ask: Risk) -> dict[str, Any]:
+    """How likely a trial of the index, or a draft, is to be terminated."""
+    if models.risk is None:
+        remedy = "Start `t2v serve` with --termination."
+        raise refuse("there is no model of termination", remedy, status=404)
+    if bool(ask.id) == bool(ask.text.strip()):
+        raise refuse("give either id or text", field="id")
+    trial = edition.index[ask.id] if ask.id else parse_trial(_readable(ask.text), "draft")
+    index = edition.index if _compares(models.risk, edition.index) else None
+    found = next(predict_trials(models.risk, [trial], index))
+    return {**found.to_dict(), "nct_id": trial.nct_id if ask.id else None}
+
+
+def _compares(nlp: Language, index: TrialIndex) -> bool:
+    """Whether the vectors of a pipeline may be compared with those of an index."""
+    width, made = _vectors_of(nlp)
+    return width == index.meta["width"] and index.meta.get("fingerprint") in (None, made)
+
+
+@lru_cache(maxsize=1)
+def _vectors_of(nlp: Language) -> tuple[int | None, str | None]:
+    """Width, and what they are made with."""
+    vector = nlp("a")._.trial_vector
+    return None if vector is None else len(vector), vector_fingerprint(nlp)
+
+
+def read_filters(given: Filtered) -> Filters:
+    """RAISES (Refusal): A value that is not known, with the name of its filter."""
+    for name, value in given.given().items():
+        try:
+            read_value(name, value)
+        except T2VError as err:
+            raise Refusal(err, f"filters.{name}") from err
+    try:
+        return Filters.of(given.given())
+    except T2VError as err:
+        raise Refusal(err, "filters") from err
+
+
+def _hits(
+    edition: Edition, models: Models, ask: Search, filters: Filters
+) -> list[Hit]:
+    """Of one page."""
+    for nct_id in filter(None, (ask.id, *ask.like, *ask.unlike)):
+        edition.index.vector(nct_id)  # a text that is no id must not pass for one
+    found = edition.index.search(
+        _query(ask),
+        ask.offset + ask.k,
+        against=ask.against,
+        nlp=models.nlp,
+        filters=filters,
+    )
+    return found[ask.offset :]
+
+
+def _query(ask: Search) -> Any:
+    """What the index is searched with. A text that is the whole query is searched with
+    as it is; with more beside it, it is one of the trials to be like."""
+    if ask.id is not None and ask.text.strip():
+        raise refuse("give either id or text", field="id")
+    # A part of weight 0 does not count; 1 is as usual, which needs no saying.
+    counted = {label: part for label, part in ask.parts.items() if part.weight}
+    parts = {label: _readable(p.text) for label, p in counted.items() if p.text.strip()}
+    weights = {label: p.weight for label, p in counted.items() if p.weight != 1}
+    start = [ask.id] if ask.id is not None else [_readable(ask.text)]
+    start = [one for one in start if one.strip()]
+    if start and not (parts or weights or ask.like or ask.unlike):
+        return start[0]
+    if not (parts or ask.like or start):
+        reason = "there is nothing to search with"
+        raise refuse(reason, "Give text, id, parts or like.", "text")
+    return Composed(
+        parts=parts, weights=weights, like=[*start, *ask.like], unlike=ask.unlike
+    )
+
+
+def _explain(
+    edition: Edition, models: Models, ask: Search, hits: list[Hit]
+) -> list[dict[str, Any] | None]:
+    """The reasons of each hit; None for the last ones of very many."""
+    from ..search.reasons import explain_hits
+
+    starts = len(ask.like) + 1
+    some = hits[: max(1, _EXPLAINED // starts)]
+    found = explain_hits(edition.index, _query(ask), some, models.nlp)
+    left_out = [None] * (len(hits) - len(some))
+    return [*(reasons.to_dict() for reasons in found), *left_out]
+
+
+def _readable(text: str) -> str:
+    return _LONG_RUN.sub(r"\g<0> ", text)
+
+
+def _echo(ask: Search) -> dict[str, Any]:
+    return {
+        "text": ask.text[:_ECHO],
+        "id": ask.id,
+        "parts": sorted(ask.parts),
+        "like": ask.like,
+        "unlike": ask.unlike,
+    }
+
+
+def _name_of_filter(name: str) -> str:
+    return name.replace("_", " ")
