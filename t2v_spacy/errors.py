@@ -89,8 +89,8 @@ class Errors:
     T026 = ("T026", "{setting} = {value} is out of range: {reason}.")
     T030 = (
         "T030",
-        "{path} cannot be searched with: it is {reason}. Save the draft as .docx, .pdf or "
-        "plain text.",
+        "{path} cannot be searched with: it is {reason}. Save the draft as .docx, .pdf "
+        "or plain text.",
     )
     T031 = ("T031", "Give the index that holds {nct_id} with --index.")
     T027 = (

@@ -21,9 +21,9 @@ from .vectors import Array
 if TYPE_CHECKING:
     from spacy.language import Language
 
-# Measured on real records: among the first ten are a quarter as many trials with the
-# drug of the unwanted one, and as many as before with that of the wanted ones, of which
-# a higher weight loses some.
+# Measured on real records: trials with the drug of the unwanted one are a fifth as many
+# among the first ten, those with that of the wanted ones as many as before; a higher
+# weight loses some of these.
 UNLIKE_WEIGHT = 0.75
 # A section that the model gives next to no weight still counts when it is asked for.
 _NEXT_TO_NONE, _ASKED_FOR = 0.1, 0.5

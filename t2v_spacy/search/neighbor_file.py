@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, error
 from ..files import locked, replaced_file, writing
-from .neighbors import BATCH, Comparison, Neighbors
+from .neighbors import BATCH, NeighborRun, Neighbors
 from .passing import Given
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write_neighbors(
     if format not in _FORMS:
         known = ", ".join(_FORMS)
         raise error(Errors.T181, path=path, value=format, known=known)
-    task = Comparison(index, k, filters=filters, ids=ids, batch=batch)
+    task = NeighborRun(index, k, filters=filters, ids=ids, batch=batch)
     with locked(path):
         part = _Part(path, f"{format} {task.stamp()}")
         rows = task.run(part.done)

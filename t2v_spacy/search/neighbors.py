@@ -58,13 +58,13 @@ def neighbors(
     RAISES (T026): batch below 1. (T043): an id that is not there. (T047): k below 1.
     (T160, T161, T162): as in `TrialIndex.search`.
     """
-    return Comparison(index, k, filters=filters, ids=ids, batch=batch).run()
+    return NeighborRun(index, k, filters=filters, ids=ids, batch=batch).run()
 
 
-class Comparison:
-    """Some trials of an index, and those they are compared with.
+class NeighborRun:
+    """Some trials of an index, and those they are compared with. RAISES as `neighbors`.
 
-    asked (ndarray): int64, the places of the former, in order. RAISES as `neighbors`.
+    asked (ndarray): int64, the places of the former, in order.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Comparison:
 
     def stamp(self) -> str:
         """sha256 of all that the result depends on."""
-        found = hashlib.sha256(f"{self.k} ".encode())
+        found = hashlib.sha256(f"{self.k} {len(self.asked)} ".encode())
         for places in (self.asked, self._among):
             for block in _blocks(places):
                 found.update("\n".join(self._names(block)).encode())
