@@ -1,4 +1,4 @@
-"""The program `t2v`: convert, index, search, show, info.
+"""The program `t2v`: its commands, of which the larger ones have files of their own.
 
 Results go to stdout; progress, reports and messages to stderr. Errors are one line and
 exit code 2.
@@ -15,9 +15,13 @@ import srsly
 import typer
 
 from .about import __version__
+from .cli_bulk import duplicates, export, neighbors
+from .cli_compare import compare
 from .cli_kb import app as kb_app
 from .cli_predict import predict
 from .cli_search import search
+from .cli_serve import serve
+from .cli_update import add, remove, update
 from .errors import Errors, T2VError, error
 from .load import load_nlp
 from .readers import ReadReport, read_trials
@@ -124,7 +128,8 @@ def index(
     _check_output(out)
 
 
-app.command()(search)
+for _command in (search, compare, export, neighbors, duplicates):
+    app.command()(_command)
 
 
 @app.command()
@@ -156,7 +161,8 @@ def show(
         _print("\n\n".join(_readable(record) for record in found))
 
 
-app.command()(predict)
+for _command in (predict, add, update, remove, serve):
+    app.command()(_command)
 
 
 @app.command()

@@ -111,6 +111,18 @@ def search(
     ] = "trial",
     k: Annotated[int, typer.Option("-k", "--k", help="Number of results.")] = 10,
     exact: Annotated[bool, typer.Option(help="Compare with every trial.")] = False,
+    hybrid: Annotated[
+        bool, typer.Option(help="Order by words (BM25) as well as by vectors.")
+    ] = False,
+    reasons: Annotated[bool, typer.Option(help="Say why each trial was found.")] = True,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the results to .csv, .xlsx, .ris or .jsonl, too."),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(help="Address of a record in an export, with {nct_id} in it."),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(help="Pipeline that encodes: an installed name or a path."),
@@ -122,8 +134,15 @@ def search(
     """Find the trials that resemble a text, a draft, a record, an indexed trial, or
     several of these."""
     from .search import TrialIndex
+    from .search.export import export_hits
+    from .search.export.columns import check_link
+    from .search.export.write import format_of
     from .search.query import needs_pipeline
+    from .search.reasons import explain_hits
 
+    if export is not None:  # before minutes are spent on a search
+        format_of(export, None)
+        check_link(link)
     opened = TrialIndex.from_disk(index, verify=False)
     weights = read_weights(weight or ())
     parts: Any = read_parts(part or (), weights, texts)
@@ -137,15 +156,28 @@ def search(
 
         opened.nlp = load_pipeline(model or opened.meta.get("pipeline"))
     hits = opened.search(
-        asked, k, parts=parts, against=against, exact=exact, filters=filters
+        asked,
+        k,
+        parts=parts,
+        against=against,
+        exact=exact,
+        filters=filters,
+        hybrid=hybrid,
     )
+    why = explain_hits(opened, asked, hits) if reasons else []
+    lines = [one.line() or None for one in why] or [None] * len(hits)
     for line in filter_lines(opened, filters, hits, against):
         typer.echo(line, err=True)
     if json:
         rows = [{**hit.to_dict(), **facts(hit.trial)} for hit in hits]
+        for row, one in zip(rows, why, strict=False):
+            row["reasons"] = one.to_dict()
         typer.echo(srsly.json_dumps(rows, indent=2))
     else:
-        typer.echo(table(hits))
+        typer.echo(table(hits, lines))
+    if export is not None:
+        for line in export_hits(hits, export, reasons=lines, link=link).lines():
+            typer.echo(line, err=True)
 
 
 # what to search with
@@ -267,13 +299,14 @@ def facts(trial: Trial) -> dict[str, Any]:
     }
 
 
-def table(hits: Sequence[Hit]) -> str:
-    """Rank, score, id, phase, status, the sections that match best, and the title."""
+def table(hits: Sequence[Hit], reasons: Sequence[str | None]) -> str:
+    """Rank, score, id, phase, status, why it was found (a reason, else the sections
+    that match best), and the title."""
     rows = []
-    for hit in hits:
+    for hit, reason in zip(hits, reasons, strict=True):
         trial = hit.trial
         best = list(hit.why.items())[:2]
-        why = ", ".join(f"{label} {value:.2f}" for label, value in best)
+        sections = ", ".join(f"{label} {value:.2f}" for label, value in best)
         phase = "/".join(p.removeprefix("PHASE") for p in sorted(trial.phases))
         rows.append(
             (
@@ -282,15 +315,15 @@ def table(hits: Sequence[Hit]) -> str:
                 hit.nct_id,
                 phase or "-",
                 display(trial.status) if trial.status else "-",
-                why,
+                reason or sections,
                 trial.title or trial.official_title or "-",
             )
         )
     header = ("#", "Score", "Trial", "Phase", "Status", "Why", "Title")
-    width = shutil.get_terminal_size((160, 24)).columns
-    used = sum(max(len(str(row[i])) for row in [header, *rows]) + 3 for i in range(6))
-    room = max(30, width - used)
-    cut = [(*row[:6], _shorten(row[6], room)) for row in rows]
+    width = shutil.get_terminal_size((200, 24)).columns
+    used = sum(max(len(str(row[i])) for row in [header, *rows]) + 3 for i in range(5))
+    room = max(30, (width - used) // 2)
+    cut = [(*row[:5], _shorten(row[5], room), _shorten(row[6], room)) for row in rows]
     return wasabi.table(cut, header=header, divider=True, max_col=width).strip("\n")
 
 

@@ -29,13 +29,13 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="Port to listen at; 0 is any free one.", min=0, max=65535)
+        int, typer.Option(help="Port to listen at, 0 for any.", min=0, max=65535)
     ] = 8765,
     termination: Annotated[
         str | None, typer.Option(help="Pipeline trained on termination, for risks.")
     ] = None,
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Needed for a host that others reach.")
+        bool, typer.Option("--allow-remote", help="Allow a host that others reach.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -150,7 +150,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=256)
     except OSError as err:
         reason = f"it cannot listen at {host}, port {port} ({err.strerror or err})"
-        raise error(Errors.T187, reason=reason, remedy="Choose another --port.") from err
+        remedy = "Choose another --port."
+        raise error(Errors.T187, reason=reason, remedy=remedy) from err
 
 
 def _bracketed(host: str) -> str:

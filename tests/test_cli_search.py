@@ -187,7 +187,37 @@ def test_a_text_is_no_file(tmp_path, monkeypatch):
 def test_facts_and_table(folder):
     hits = TrialIndex.from_disk(folder).search(nct(1), 2)
     assert facts(hits[0].trial)["conditions"] == ["gout"]
-    rows = table(hits).split("\n")
+    rows = table(hits, [None] * len(hits)).split("\n")
     assert len(rows) == 4
     assert hits[0].nct_id in rows[2]
-    assert table([]).startswith("#")
+    assert table([], []).startswith("#")
+
+
+def test_results_say_why_and_go_to_a_file(t2v, tmp_path):
+    out = tmp_path / "hits.csv"
+    code, shown, err = t2v(nct(1), "-k", 3, "--export", out)
+    assert code == 0
+    assert "same condition" in shown
+    assert "3 trials in" in err
+    lines = out.read_text("utf8").splitlines()
+    assert len(lines) == 4
+    assert "same condition" in lines[1]
+    _, shown, _ = t2v(nct(1), "-k", 3, "--no-reasons")
+    assert "same condition" not in shown
+
+
+def test_an_export_that_cannot_be_is_said_before_the_search(t2v, tmp_path):
+    code, out, err = t2v("gout", "--export", tmp_path / "hits.doc")
+    assert (code, out) == (2, "")
+    assert "T181" in err
+    code, _, err = t2v("gout", "--export", tmp_path / "hits.csv", "--link", "here")
+    assert code == 2
+    assert "T184" in err
+    assert not t2v.loaded
+
+
+def test_words_as_well_as_vectors(t2v):
+    _, out, _ = t2v("gout drug3", "--hybrid", "--json")
+    (first, *_) = json.loads(out)
+    assert first["ranks"].keys() == {"vectors", "words"}
+    assert first["reasons"]["nct_id"] == first["nct_id"]

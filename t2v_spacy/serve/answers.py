@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,9 @@ def search(edition: Edition, models: Models, ask: Search) -> dict[str, Any]:
             {
                 "nct_id": hit.nct_id,
                 "rank": hit.rank,
-                "score": round(hit.score, 4),
+                "score": None if isnan(hit.score) else round(hit.score, 4),
                 "title": trial.title or trial.official_title,
+                "ranks": hit.ranks,
                 "sections": {k: round(v, 4) for k, v in hit.why.items()},
                 "facts": facts.card(trial),
                 "reasons": why,
@@ -87,10 +89,10 @@ def export(edition: Edition, models: Models, ask: Export) -> bytes:
     from ..search.export import export_hits
 
     hits = _hits(edition, models, ask, read_filters(ask.filters))
-    lines = None
+    lines: list[str | None] | None = None
     if ask.reasons:
         found = _explain(edition, Models(), ask, hits)
-        lines = [why and why["line"] for why in found]
+        lines = [why["line"] if why else None for why in found]
     with TemporaryDirectory(prefix="t2v-export-") as folder:
         path = Path(folder) / "trials"
         export_hits(
@@ -129,7 +131,8 @@ def risk(edition: Edition, models: Models, ask: Risk) -> dict[str, Any]:
         raise refuse("there is no model of termination", remedy, status=404)
     if bool(ask.id) == bool(ask.text.strip()):
         raise refuse("give either id or text", field="id")
-    trial = edition.index[ask.id] if ask.id else parse_trial(_readable(ask.text), "draft")
+    draft = _readable(ask.text)
+    trial = edition.index[ask.id] if ask.id else parse_trial(draft, "draft")
     index = edition.index if _compares(models.risk, edition.index) else None
     found = next(predict_trials(models.risk, [trial], index))
     return {**found.to_dict(), "nct_id": trial.nct_id if ask.id else None}
@@ -138,7 +141,8 @@ def risk(edition: Edition, models: Models, ask: Risk) -> dict[str, Any]:
 def _compares(nlp: Language, index: TrialIndex) -> bool:
     """Whether the vectors of a pipeline may be compared with those of an index."""
     width, made = _vectors_of(nlp)
-    return width == index.meta["width"] and index.meta.get("fingerprint") in (None, made)
+    known = index.meta.get("fingerprint")
+    return width == index.meta["width"] and known in (None, made)
 
 
 @lru_cache(maxsize=1)
@@ -161,9 +165,7 @@ def read_filters(given: Filtered) -> Filters:
         raise Refusal(err, "filters") from err
 
 
-def _hits(
-    edition: Edition, models: Models, ask: Search, filters: Filters
-) -> list[Hit]:
+def _hits(edition: Edition, models: Models, ask: Search, filters: Filters) -> list[Hit]:
     """Of one page."""
     for nct_id in filter(None, (ask.id, *ask.like, *ask.unlike)):
         edition.index.vector(nct_id)  # a text that is no id must not pass for one
@@ -173,6 +175,7 @@ def _hits(
         against=ask.against,
         nlp=models.nlp,
         filters=filters,
+        hybrid=ask.hybrid,
     )
     return found[ask.offset :]
 

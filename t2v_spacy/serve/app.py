@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from ..about import __version__
 from ..errors import T2VError
+from ..search.lexical import LEXICAL
 from . import answers, failures
 from .answers import Models
 from .desk import Desk
@@ -81,6 +82,7 @@ def make_app(
         (Exception, failures.on_failure),
     ):
         app.add_exception_handler(kind, handler)
+
     @app.post(f"{API}/search")
     async def search(ask: Search) -> Response:
         """The trials most like a text, parts, or trials."""
@@ -146,7 +148,15 @@ def make_app(
 
 def _health(library: Library, edition: Edition, models: Models) -> dict[str, Any]:
     info = edition.index.info()
-    kept = ("n_items", "created", "source", "snapshots", "sections", "not_indexed")
+    kept = (
+        "n_items",
+        "created",
+        "updated",
+        "source",
+        "snapshots",
+        "sections",
+        "not_indexed",
+    )
     started = [year for year, count in edition.facets["years"] if count]
     return {
         "status": "ok",
@@ -161,7 +171,11 @@ def _health(library: Library, edition: Edition, models: Models) -> dict[str, Any
             "opened": edition.opened,
             "reopen_failed": library.failure is not None,
         },
-        "can": {"text": models.nlp is not None, "risk": models.risk is not None},
+        "can": {
+            "text": models.nlp is not None,
+            "risk": models.risk is not None,
+            "hybrid": LEXICAL in edition.index.meta["files"],
+        },
     }
 
 

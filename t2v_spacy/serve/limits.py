@@ -1,4 +1,4 @@
-"""What every request meets before the app: host, size, time; what every answer bears."""
+"""What a request meets before the app: host, size, time; and what each answer bears."""
 
 from __future__ import annotations
 

@@ -81,12 +81,12 @@ class Filtered(Strict):
     recruiting: bool | None = None
     study_type: Several | None = None
     intervention_types: Several | None = None
-    started_after: Day | None = Field(None, description="2015, 2015-09 or 2015-09-04")
+    started_after: Day | None = Field(default=None, description="2015, 2015-09 or 2015-09-04")
     started_before: Day | None = None
     completed_after: Day | None = None
     completed_before: Day | None = None
     country: Several | None = None
-    age: Day | None = Field(None, description='50, "18-65" or "6 months"')
+    age: Day | None = Field(default=None, description='50, "18-65" or "6 months"')
     sex: Several | None = None
     healthy_volunteers: bool | None = None
     sponsor_class: Several | None = None
@@ -103,9 +103,11 @@ FILTERS = tuple(Filtered.model_fields)
 
 
 class Page(Strict):
-    k: int = Field(10, ge=1, le=MAX_K, description="Results of a page.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Results before it.")
-    against: Against = Field("trial", description="What is compared.")
+    k: int = Field(default=10, ge=1, le=MAX_K, description="Results of a page.")
+    offset: int = Field(
+        default=0, ge=0, le=MAX_OFFSET, description="Results before it."
+    )
+    against: Against = Field(default="trial", description="What is compared.")
 
 
 class SimpleSearch(Page, Filtered):
@@ -144,9 +146,9 @@ class Search(Page):
     parts: dict[Label, Part] = Field(default_factory=dict)
     like: list[Id] = Field(default_factory=list, max_length=MAX_LIKE)
     unlike: list[Id] = Field(default_factory=list, max_length=MAX_LIKE)
-    filters: Filtered = Field(default_factory=Filtered)
-    hybrid: bool = Field(False, description="Rank by words and concepts too.")
-    reasons: bool = Field(True, description="Say why each trial was found.")
+    filters: Filtered = Filtered()
+    hybrid: bool = Field(default=False, description="Rank by words and concepts too.")
+    reasons: bool = Field(default=True, description="Say why each trial was found.")
 
     @model_validator(mode="after")
     def _all_texts(self) -> Search:
@@ -169,4 +171,4 @@ class Risk(Strict):
 
 class Export(Search):
     format: Literal["csv", "json", "ris"] = "csv"
-    k: int = Field(MAX_K, ge=1, le=MAX_K)
+    k: int = Field(default=MAX_K, ge=1, le=MAX_K)

@@ -16,7 +16,6 @@ import numpy as np
 from ..errors import T2VError
 from ..files import replaced_file
 from ..search import TrialIndex
-from ..search.build import META
 from ..search.vectors import Array
 from ..trial import Trial
 

@@ -92,7 +92,9 @@ def running(library: Library, models: Models):
 
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    server = uvicorn.Server(uvicorn_config(make_app(library, models, Hosts(LOOPBACK, port))))
+    server = uvicorn.Server(
+        uvicorn_config(make_app(library, models, Hosts(LOOPBACK, port)))
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

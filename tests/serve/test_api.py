@@ -76,9 +76,29 @@ def test_parts_weights_like_and_unlike_make_one_query(client, index, toy_nlp):
 
 
 def test_a_part_of_weight_nought_does_not_count(client):
-    parts = {"condition": {"text": "gout"}, "intervention": {"text": "drug1", "weight": 0}}
+    parts = {
+        "condition": {"text": "gout"},
+        "intervention": {"text": "drug1", "weight": 0},
+    }
     only = ask(client, parts={"condition": {"text": "gout"}}, k=5)
     assert ids(ask(client, parts=parts, k=5)) == ids(only)
+
+
+def test_words_and_concepts_count_too_if_asked(client, index, toy_nlp):
+    answer = ask(client, text="drug5 in sepsis", k=5, hybrid=True)
+    hits = index.search("drug5 in sepsis", 5, nlp=toy_nlp, hybrid=True)
+    assert ids(answer) == [hit.nct_id for hit in hits]
+    assert [hit["ranks"] for hit in answer["hits"]] == [hit.ranks for hit in hits]
+    assert "words" in answer["hits"][0]["ranks"]
+
+
+def test_a_trial_without_a_cosine_has_no_score(client):
+    """Section by section, of trials that are found by their words."""
+    asked = {"parts": {"intervention": {"text": "drug5"}}, "text": "sepsis summary"}
+    answer = ask(client, **asked, k=N, hybrid=True, against="section")
+    assert all(
+        hit["score"] is None or -1 <= hit["score"] <= 1 for hit in answer["hits"]
+    )
 
 
 def test_filters_and_what_they_leave_out(client):
@@ -142,7 +162,7 @@ def test_health_says_what_is_served(client):
     assert answer["index"]["n_items"] == N
     assert answer["index"]["name"] == "my trials"
     assert answer["index"]["started"] == [2010, 2014]
-    assert answer["can"] == {"text": True, "risk": False}
+    assert answer["can"] == {"text": True, "risk": False, "hybrid": True}
     assert "/" not in json.dumps(answer)
 
 

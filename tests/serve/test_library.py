@@ -47,6 +47,7 @@ def test_a_replaced_index_is_opened_and_the_old_one_stays_usable(folder):
 
 def test_a_server_goes_on_through_a_replacement(folder):
     with make_client(Library(folder), Models()) as client:
+
         def total() -> int:
             answer = client.get("/api/v1/health")
             assert answer.status_code == 200

@@ -91,7 +91,7 @@ class Page:
         )
 
     def ids(self) -> list[str]:
-        return [box.get_attribute("value") for box in self.all("#hits .pick")]
+        return self.script("return [...document.querySelectorAll('.pick')].map((box) => box.value)")  # fmt: skip
 
     def asked(self) -> dict[str, list[str]]:
         return parse_qs(urlsplit(self.driver.current_url).query)

@@ -266,7 +266,9 @@ def test_every_answer_bears_the_headers(client):
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-        assert not [name for name in answer.headers if name.startswith("access-control")]
+        assert not [
+            name for name in answer.headers if name.startswith("access-control")
+        ]
 
 
 # time and numbers
@@ -299,7 +301,9 @@ def test_a_request_that_takes_too_long(served_index, toy_nlp, held):
 
 def test_too_many_requests_wait(served_index, toy_nlp, held):
     go, started = held
-    with make_client(Library(served_index), Models(toy_nlp), Limits(waiting=1)) as client:
+    with make_client(
+        Library(served_index), Models(toy_nlp), Limits(waiting=1)
+    ) as client:
         done = []
 
         def search():

@@ -1,7 +1,7 @@
 // The page: one state, written in the address; every change goes through `go`.
 
 import { call, file } from "./api.js";
-import { card, plainClick } from "./cards.js";
+import { card, explain, plainClick } from "./cards.js";
 import { showComparison } from "./compare.js";
 import { $, el, fill, save } from "./dom.js";
 import { makeFilters, readFilters, showFilters } from "./filters.js";
@@ -15,7 +15,7 @@ const MOST = 1000; // results that pages reach
 let state = empty();
 let can = { text: true, risk: false };
 let found = null; // the last answer
-let shownQuery = ""; // the search that is on the screen or on its way
+let shownQuery = null; // the search that is on the screen or on its way
 let searching = new AbortController();
 let opening = new AbortController();
 let opener = null; // what had the focus before a dialog
@@ -79,8 +79,10 @@ async function search() {
 // Reasons take longer than the results, which are of use without them.
 async function addReasons(signal) {
   try {
-    if (found.hits.length) found = await call("/search", query(state), signal);
-    showHits();
+    if (!found.hits.length) return;
+    found = await call("/search", query(state), signal);
+    const items = $("hits").children;
+    found.hits.forEach((hit, i) => explain(items[i], hit));
   } catch (err) {
     if (err.name !== "AbortError") fill($("notes"), el("p", { class: "quiet" }, `There are no reasons for these results: ${err.message}`));
   }
@@ -100,15 +102,12 @@ function showFailure(err) {
   showNothing();
   shownQuery = "failed";
   $("said").className = "error";
-  fill($("said"), err.message, " ", el("button", { type: "button", click: () => { shownQuery = ""; search(); } }, "Try again"));
+  fill($("said"), err.message, " ", el("button", { type: "button", click: () => { shownQuery = null; search(); } }, "Try again"));
 }
 
 function showHits() {
   const { total, offset, hits, notes } = found;
-  const focused = document.activeElement?.closest?.("#hits > li")?.value;
-  const place = document.activeElement?.className;
   fill($("hits"), hits.map((hit) => card(hit, state, { address: (id) => address({ ...state, open: id }), open: openRecord, more, pick, like: (id) => add("like", id), unlike: (id) => add("unlike", id) })));
-  if (focused) [...$("hits").children].find((item) => item.value === focused)?.querySelector(`.${place || "title"}`)?.focus();
   fill($("notes"), notes.map((note) => el("p", { class: "quiet" }, note)));
   $("said").className = "";
   $("said").textContent = hits.length ? `${number(offset + 1)}–${number(offset + hits.length)} of ${number(total)} trials, the most alike first.` : state.page > 1 ? "There are no more results." : "No trial passes all filters.";
@@ -227,7 +226,7 @@ function keys(event) {
 function listen() {
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    shownQuery = shownQuery === "failed" ? "" : shownQuery;
+    if (shownQuery === "failed") shownQuery = null;
     go(readForm(state));
   });
   $("text").addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 // Results as cards: what a trial is, how near it is, and why.
 
-import { bar, el, marked } from "./dom.js";
+import { bar, el, fill, marked } from "./dom.js";
 import { capital, enrolment, phases, statusClass, words } from "./words.js";
 
 const BARS = 6;
@@ -8,26 +8,41 @@ const RELATIONS = { same: "same", narrower: "narrower", broader: "broader", sibl
 
 // act: open, more, like, unlike (each with an id), pick (id, whether).
 export function card(hit, state, act) {
-  const { facts, reasons } = hit;
-  const spans = (field) => (reasons?.terms ?? []).flatMap((term) => term.places.filter((place) => place.field === field).map((place) => [place.start, place.end]));
   const picked = state.picked.includes(hit.nct_id);
   const title = hit.title || "No title";
   return el("li", { value: hit.rank },
     el("article", { class: "card", "aria-label": title },
       el("div", { class: "card-head" },
         el("input", { type: "checkbox", class: "pick", value: hit.nct_id, checked: picked, "aria-label": `Compare ${hit.nct_id}`, title: "Compare", change: (event) => act.pick(hit.nct_id, event.target) }),
-        el("h3", {}, el("a", { href: act.address(hit.nct_id), class: "title", click: plainClick(() => act.open(hit.nct_id)) }, marked(title, spans("title")))),
-        el("span", { class: "score", title: "Cosine of the trial vectors, at most 1" }, hit.score.toFixed(2))),
-      keyFacts(hit.nct_id, facts),
-      says(reasons) ? el("p", { class: "why" }, capital(reasons.line)) : null,
-      facts.summary ? el("p", { class: "excerpt" }, marked(facts.summary, spans("summary"))) : null,
-      bars(hit.sections),
-      concepts(reasons),
-      criteria(reasons),
+        el("h3", {}, el("a", { href: act.address(hit.nct_id), class: "title", click: plainClick(() => act.open(hit.nct_id)) }, title)),
+        el("span", { class: "score", title: "Cosine of the trial vectors, at most 1" }, hit.score?.toFixed(2) ?? "–")),
+      keyFacts(hit.nct_id, hit.facts),
+      el("div", { class: "found" }, what(hit)),
       el("div", { class: "actions" },
         action("More like this", () => act.more(hit.nct_id)),
         action("Add as like", () => act.like(hit.nct_id)),
         action("Add as unlike", () => act.unlike(hit.nct_id)))));
+}
+
+// Add the reasons to a card that is on the screen; what has the focus stays as it is.
+export function explain(item, hit) {
+  fill(item.querySelector(".title"), marked(hit.title || "No title", spans(hit.reasons, "title")));
+  fill(item.querySelector(".found"), what(hit));
+}
+
+function what({ facts, reasons, sections }) {
+  return [
+    says(reasons) ? el("p", { class: "why" }, capital(reasons.line)) : null,
+    facts.summary ? el("p", { class: "excerpt" }, marked(facts.summary, spans(reasons, "summary"))) : null,
+    bars(sections),
+    concepts(reasons),
+    criteria(reasons),
+  ].filter(Boolean);
+}
+
+function spans(reasons, field) {
+  const places = (reasons?.terms ?? []).flatMap((term) => term.places);
+  return places.filter((place) => place.field === field).map((place) => [place.start, place.end]);
 }
 
 export function keyFacts(id, facts) {
