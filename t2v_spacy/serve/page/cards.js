@@ -77,7 +77,7 @@ function criteria(reasons) {
   return el("details", { class: "pairs" }, el("summary", {}, `${pairs.length} ${pairs.length > 1 ? "criteria" : "criterion"} alike`),
     el("table", {}, el("thead", {}, el("tr", {}, ["Kind", "Query", "This trial"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, pairs.map((pair) => el("tr", { class: pair.differs ? "differs" : null },
-        el("td", { "data-name": "Kind" }, words(pair.kind)),
+        el("td", { "data-name": "Kind" }, capital(pair.kind)),
         el("td", { "data-name": "Query" }, marked(pair.query, pair.query_differences)),
         el("td", { "data-name": "This trial" }, marked(pair.hit, pair.hit_differences)))))));
 }

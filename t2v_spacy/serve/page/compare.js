@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { $, el, fill, marked } from "./dom.js";
 import { openDialog } from "./record.js";
-import { capital, words } from "./words.js";
+import { capital } from "./words.js";
 
 export async function showComparison(ids, { close, open, signal }) {
   const box = openDialog($("comparison"), `${ids.length} trials compared`, close);
@@ -33,5 +33,5 @@ function row(name, values, agree = []) {
 }
 
 function criterion(line) {
-  return el("tr", {}, el("th", { scope: "row" }, words(line.kind.toUpperCase())), line.cells.map((cell) => el("td", {}, cell ? marked(cell.text, cell.differences) : "")));
+  return el("tr", {}, el("th", { scope: "row" }, capital(line.kind)), line.cells.map((cell) => el("td", {}, cell ? marked(cell.text, cell.differences) : "")));
 }

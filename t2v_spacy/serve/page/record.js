@@ -1,7 +1,7 @@
 // One record in a dialog.
 
 import { call } from "./api.js";
-import { $, bar, el, fill, outside } from "./dom.js";
+import { $, el, fill, outside } from "./dom.js";
 import { keyFacts } from "./cards.js";
 import { capital, number, words } from "./words.js";
 
@@ -111,12 +111,12 @@ async function showRisk(id, signal) {
 }
 
 export function risk(found) {
-  const percent = (share) => `${Math.round(share * 100)} %`;
+  const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
   const high = found.decision === "TERMINATED";
   const near = found.neighbours;
   const moves = Object.entries(found.sections).slice(0, 5);
   return el("div", { class: "risk" },
     el("p", {}, el("b", {}, `Risk of early termination: ${percent(found.probability)}`), ` (${found.decision === null ? "nothing to read" : high ? "above" : "below"} the model's threshold of ${percent(found.threshold)}). From what is known at registration; no statement about this trial's conduct.`),
     near?.labelled ? el("p", {}, `Of the ${near.k} nearest trials ${near.labelled} have ended, ${near.terminated} of them early.`) : null,
-    moves.length ? el("details", {}, el("summary", {}, "What moves it"), el("ul", {}, moves.map(([name, value]) => el("li", {}, `${capital(name)}: ${value > 0 ? "+" : "−"}${percent(Math.abs(value))}`)))) : null);
+    moves.length ? el("details", {}, el("summary", {}, "What moves it"), el("ul", {}, moves.map(([name, value]) => el("li", {}, `${capital(name)}: ${value > 0 ? "+" : "−"}${Math.round(Math.abs(value) * 100)} points`)))) : null);
 }
