@@ -29,7 +29,7 @@ def newcomer(shipped_nlp, tmp_path, monkeypatch):
 
 def test_python_blocks_run_and_print_what_they_say(newcomer):
     blocks = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     namespace: dict = {}
     for code, said in blocks:
         out = io.StringIO()
