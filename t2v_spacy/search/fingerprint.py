@@ -89,7 +89,7 @@ def warn_if_other(nlp: Language, meta: Mapping[str, Any]) -> None:
         theirs=_named(meta.get("pipeline"), meta.get("backbone"), stored),
         ours=_named(name, backbone_name(nlp), own),
     )
-    warnings.warn(str(message), stacklevel=6)  # at the call of TrialIndex.search
+    warnings.warn(str(message), stacklevel=7)  # at the call of TrialIndex.search
 
 
 def _named(pipeline: str | None, backbone: str | None, fingerprint: str | None) -> str:

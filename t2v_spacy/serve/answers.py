@@ -7,12 +7,14 @@ here is kept from one request to the next.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..cli_predict import predict_trials
 from ..errors import T2VError
@@ -30,6 +32,8 @@ from .requests import Export, Filtered, Risk, Search
 if TYPE_CHECKING:
     from spacy.language import Language
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _ECHO = 200  # characters of a text that an answer repeats
 _EXPLAINED = 200  # pairs of a hit and what it is compared with
 # spaCy's tokenizer takes time that grows with the square of what has no blank in it.
@@ -45,6 +49,20 @@ class Models:
     risk: Language | None = None
 
 
+def _forgetful(answer: Callable[P, T]) -> Callable[P, T]:
+    """spaCy keeps every word that it ever saw, unless it is told that Docs are over."""
+
+    @wraps(answer)
+    def answer_and_forget(*args: P.args, **kwargs: P.kwargs) -> T:
+        models = next(arg for arg in args if isinstance(arg, Models))
+        with ExitStack() as zones:
+            for nlp in {models.nlp, models.risk} - {None}:
+                zones.enter_context(nlp.memory_zone())
+            return answer(*args, **kwargs)
+
+    return answer_and_forget
+
+
 def warm(models: Models) -> None:
     """Load what the first explanation would wait for."""
     from ..search.reasons import explain
@@ -52,6 +70,7 @@ def warm(models: Models) -> None:
     explain("", Trial(""), nlp=models.nlp)
 
 
+@_forgetful
 def search(edition: Edition, models: Models, ask: Search) -> dict[str, Any]:
     """A page of results. RAISES: T2VError, Refusal."""
     filters = read_filters(ask.filters)
@@ -84,6 +103,7 @@ def search(edition: Edition, models: Models, ask: Search) -> dict[str, Any]:
     }
 
 
+@_forgetful
 def export(edition: Edition, models: Models, ask: Export) -> bytes:
     """The results as the bytes of a file, each with its main reasons in a line."""
     from ..search.export import export_hits
@@ -111,6 +131,7 @@ def record(edition: Edition, nct_id: str, whole: bool) -> dict[str, Any]:
     return facts.record(edition.index[nct_id], whole)
 
 
+@_forgetful
 def compare(edition: Edition, models: Models, ids: list[str]) -> dict[str, Any]:
     """Two to five trials side by side. RAISES (T043); T185 for one given twice."""
     from ..search.compare import compare as compare_trials
@@ -124,6 +145,7 @@ def compare(edition: Edition, models: Models, ids: list[str]) -> dict[str, Any]:
     return {**found, "ids": names, "cards": cards}
 
 
+@_forgetful
 def risk(edition: Edition, models: Models, ask: Risk) -> dict[str, Any]:
     """How likely a trial of the index, or a draft, is to be terminated."""
     if models.risk is None:

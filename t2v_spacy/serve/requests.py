@@ -81,7 +81,9 @@ class Filtered(Strict):
     recruiting: bool | None = None
     study_type: Several | None = None
     intervention_types: Several | None = None
-    started_after: Day | None = Field(default=None, description="2015, 2015-09 or 2015-09-04")
+    started_after: Day | None = Field(
+        default=None, description="2015, 2015-09 or 2015-09-04"
+    )
     started_before: Day | None = None
     completed_after: Day | None = None
     completed_before: Day | None = None

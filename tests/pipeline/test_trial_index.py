@@ -44,7 +44,7 @@ def test_docs_get_plain_values(folder):
     expected = TrialIndex.from_disk(folder).search(nct(6), 4)
     assert found(doc) == [hit.nct_id for hit in expected]
     for hit in doc._.similar_trials:
-        assert set(hit) == {"nct_id", "score", "rank", "title", "why"}
+        assert set(hit) == {"nct_id", "score", "rank", "title", "why", "ranks"}
         assert set(hit["why"]) == {"title", "condition", "intervention"}
     copy = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     assert copy._.similar_trials == doc._.similar_trials

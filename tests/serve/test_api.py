@@ -101,6 +101,15 @@ def test_a_trial_without_a_cosine_has_no_score(client):
     )
 
 
+def test_words_of_a_request_are_forgotten(client, toy_nlp):
+    ask(client, text="gout", k=1)
+    before = len(toy_nlp.vocab.strings)
+    for n in range(3):
+        ask(client, text=f"gout{n}x asthma{n}y", k=2)
+        ask(client, parts={"title": {"text": f"sepsis{n}z"}}, k=2)
+    assert len(toy_nlp.vocab.strings) == before
+
+
 def test_filters_and_what_they_leave_out(client):
     filters = {"phases": "1", "statuses": ["Completed"], "country": ["france"]}
     answer = ask(client, text="gout", k=N, filters=filters)

@@ -85,6 +85,7 @@ def test_a_large_index_is_drawn_from_by_its_seed(pca, index):
     assert drawn == again != other
 
 
+@pytest.mark.filterwarnings("ignore:There is no map")
 def test_a_map_is_kept_until_the_index_changes(pca, index, monkeypatch):
     first = made(MapMaker(index))
     monkeypatch.setattr(trial_map, "places", None)  # computing it again would fail
