@@ -36,6 +36,9 @@ def main(
     any_type: Annotated[
         bool, typer.Option(help="Not only interventional trials.")
     ] = False,
+    complete_only: Annotated[
+        bool, typer.Option(help="Without the tables of all records.")
+    ] = False,
     word2vec: Annotated[bool, typer.Option(help="With a row of Word2Vec.")] = True,
     backbone: Annotated[
         str | None, typer.Option(help="Of TrialBERT, for a row of it.")
@@ -59,6 +62,7 @@ def main(
             limit=limit,
             study_type=None if any_type else "INTERVENTIONAL",
             word2vec=word2vec,
+            complete_only=complete_only,
             backbone=backbone,
             finetuned=finetuned,
         )

@@ -56,7 +56,7 @@ def _forgetful(answer: Callable[P, T]) -> Callable[P, T]:
     def answer_and_forget(*args: P.args, **kwargs: P.kwargs) -> T:
         models = next(arg for arg in args if isinstance(arg, Models))
         with ExitStack() as zones:
-            for nlp in {models.nlp, models.risk} - {None}:
+            for nlp in {nlp for nlp in (models.nlp, models.risk) if nlp}:
                 zones.enter_context(nlp.memory_zone())
             return answer(*args, **kwargs)
 

@@ -31,7 +31,8 @@ class StudySettings:
     seeds: Random splits, and trainings of what a seed decides, from seed 0.
     limit, study_type: See `read_records`. word2vec: Whether it has a row. backbone: Of
     TrialBERT, None for no row. finetuned: Config that trains the encoder along, None
-    for no row; it has one run of a split, since it takes long. rounds: Of resampling.
+    for no row; it has one run of a split, since it takes long. complete_only: Leave out
+    the tables of all records. rounds: Of resampling.
     least: Trials of a group of like records.
     RAISES (T2VError): T026 for less than one seed, T147 for a cut-off that is no day.
     """
@@ -47,6 +48,7 @@ class StudySettings:
     word2vec: bool = True
     backbone: str | None = None
     finetuned: Path | None = None
+    complete_only: bool = False
     rounds: int = 1000
     least: int = LEAST
 

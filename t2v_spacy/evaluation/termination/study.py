@@ -74,6 +74,12 @@ class _Study:
         self.rows = make_rows(inputs)
 
     @property
+    def record_sets(self) -> list[str]:
+        if self.inputs.settings.complete_only:
+            return ["complete"]
+        return list(RECORD_SETS)
+
+    @property
     def counts(self) -> Result:
         path = self._path("counts", [self.inputs.about_records])
         if not path.is_file():
@@ -83,9 +89,9 @@ class _Study:
     def tables(self) -> Iterator[Result]:
         seeds = self.inputs.settings.seeds
         each = sum(min(seeds, row.runs or seeds) for row in self.rows)
-        total = len(RECORD_SETS) * len(SPLITS) * each
+        total = len(self.record_sets) * len(SPLITS) * each
         with tqdm(total=total, desc="Evaluation", unit="row", disable=None) as bar:
-            for which in RECORD_SETS:
+            for which in self.record_sets:
                 for split in SPLITS:
                     runs: dict[str, list[Result]] = {r.name: [] for r in self.rows}
                     parts = []
