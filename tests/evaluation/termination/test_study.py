@@ -379,3 +379,13 @@ def test_areas_within_groups_are_those_computed_by_hand():
     none = within_groups(gold, p, filled, least=100)["all"]
     assert none["groups"] == [] and none["n"] == 0
     assert none["roc_auc"] is none["together"]["pr_auc"] is none["prevalence"] is None
+
+
+def test_tables_of_complete_records_alone(settings, out, result):
+    """Their rows are there already."""
+    few = run_study(replace(settings, complete_only=True), out)
+    assert [(t["records"], t["split"]) for t in few["tables"]] == [
+        ("complete", "random"),
+        ("complete", "date"),
+    ]
+    assert few["tables"] == result["tables"][:2]
