@@ -238,10 +238,11 @@ class Corpus:
     def select(self, filters: Filters) -> Selection:
         """The places that pass, kept for the next search. RAISES (T161): a filter by
         concepts in an index without."""
-        if self._selected is None or self._selected[0] != filters:
+        kept = self._selected  # another thread may put its own there
+        if kept is None or kept[0] != filters:
             facets = [part.facets for part in self.parts]
-            self._selected = filters, select(facets, self.live(), filters)
-        return self._selected[1]
+            kept = self._selected = filters, select(facets, self.live(), filters)
+        return kept[1]
 
     # comparing
 
