@@ -9,12 +9,17 @@ from .conftest import ROOT
 
 
 @pytest.mark.parametrize("quick", [False, True])
-@pytest.mark.parametrize("name", ["experiments.yml", "experiments_full.yml"])
+@pytest.mark.parametrize(
+    "name", ["experiments.yml", "experiments_full.yml", "experiments_ablations.yml"]
+)
 def test_the_settings_that_are_shipped_can_be_read(name, quick, monkeypatch):
     monkeypatch.setenv("T2V_DATA", "somewhere")
     found = read_settings(ROOT / "configs" / name, quick=quick)
-    assert set(found.tables["complete"].against) == {"BM25", "Sectioned mean"}
-    assert found.map and found.cases
+    if name == "experiments_ablations.yml":
+        assert found.tables.keys() == {"ablations", "widths"}
+    else:
+        assert set(found.tables["complete"].against) == {"BM25", "Sectioned mean"}
+        assert found.map and found.cases
 
 
 def test_quick_takes_other_systems_and_settings():
