@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-
 from t2v_spacy.kb import Concept, KnowledgeBase
 from t2v_spacy.search.codes import code_counts, exact_terms, is_short
 from t2v_spacy.search.facets import Facets, FacetWriter

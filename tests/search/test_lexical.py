@@ -5,7 +5,6 @@ from math import log
 import numpy as np
 import pytest
 
-
 from t2v_spacy.errors import T2VError
 from t2v_spacy.search import lexical_writer
 from t2v_spacy.search.lexical import Lexical, LexicalWriter, lexical_text

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-
-from t2v_spacy.errors import T2VError
 from t2v_spacy.search.words import LONGEST, Words, lexical_text, term
 from t2v_spacy.trial import Intervention, Trial
 
