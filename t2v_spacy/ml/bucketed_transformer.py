@@ -30,6 +30,7 @@ from .backbone import drop_empty_gradients, find_backbone, freeze
 from .buckets import make_buckets
 from .doc_data import make_wordpieces, split_by_doc
 from .precision import autocast, resolve_precision
+from .ultrabert import register_ultrabert
 from .windows import Windows, WindowSettings, make_windows, pad
 
 
@@ -44,6 +45,8 @@ def _after_fork() -> None:
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+register_ultrabert()
 
 
 def build_bucketed_transformer(

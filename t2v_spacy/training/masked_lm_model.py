@@ -17,9 +17,11 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 from ..errors import Errors, error
 from ..ml.backbone import find_backbone
 from ..ml.precision import autocast
+from ..ml.ultrabert import register_ultrabert
 from .masked_lm_data import MaskedBatch
 
 HEAD = "head.safetensors"
+register_ultrabert()
 
 
 def load_masked_lm(backbone: str, window: int, seed: int) -> tuple[str, Any, Any, bool]:

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoTokenizer, PreTrainedModel
 
+from ...ml.ultrabert import register_ultrabert
+
 _DROPOUTS = (
     "hidden_dropout_prob",
     "attention_probs_dropout_prob",
@@ -34,6 +36,7 @@ def load_checkpoint(
     dropout (float | None): In place of what the checkpoint's config says.
     RAISES (ValueError, OSError): With the reason.
     """
+    register_ultrabert()
     config = AutoConfig.from_pretrained(name)
     if types and config.model_type not in types:
         raise ValueError(f"it is of type {config.model_type}, not {' or '.join(types)}")

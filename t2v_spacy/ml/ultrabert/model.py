@@ -93,6 +93,12 @@ class UltrabertPreTrainedModel(PreTrainedModel):
     _no_split_modules = ["Layer"]
     _supports_sdpa = True
 
+    @staticmethod
+    def _fix_state_dict_key_on_load(key: str) -> tuple[str, bool]:
+        # transformers 5 takes this name of the encoder too, its own in memory.
+        bare = key.removeprefix("model.")
+        return bare, bare != key
+
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, (nn.Linear, nn.Embedding)):
             module.weight.data.normal_(0.0, self.config.initializer_range)

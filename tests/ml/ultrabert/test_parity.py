@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from .conftest import FIXTURES
@@ -76,6 +76,20 @@ def test_each_setting_counts(tmp_path, setting, value):
     path.write_text(json.dumps(config | {setting: value}))
     found, expected = run(path.parent, "right")
     assert (found - expected["output"]).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("prefix", ["model.", "ultrabert."])
+def test_an_encoder_under_a_name_is_found(tmp_path, prefix):
+    shutil.copytree(FIXTURES / "right", tmp_path / "other")
+    path = tmp_path / "other" / "model.safetensors"
+    named = {f"{prefix}{name}": value for name, value in load_file(path).items()}
+    save_file(named, path, {"format": "pt"})
+    found, expected = run(path.parent, "right")
+    torch.testing.assert_close(found, expected["output"], atol=1e-4, rtol=0)
+    _, info = AutoModelForMaskedLM.from_pretrained(
+        path.parent, output_loading_info=True
+    )
+    assert {name.split(".")[0] for name in info["missing_keys"]} == {"head", "cls"}
 
 
 def test_the_tokenizer_reads_files_of_transformers_5():
