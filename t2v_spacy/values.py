@@ -280,6 +280,12 @@ def is_control_name(name: str) -> bool:
     return CONTROL.search(name) is not None
 
 
+def record_page(nct_id: str) -> str | None:
+    """Where the registry shows a trial, None for what is no NCT id."""
+    found, kind = parse_id(nct_id)
+    return f"https://clinicaltrials.gov/study/{found}" if kind == "nct" else None
+
+
 def parse_id(raw: str) -> tuple[str, str]:
     """(id, kind) with kind "nct", "other" (another registry) or "invalid".
 

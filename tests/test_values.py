@@ -28,6 +28,7 @@ from t2v_spacy.values import (
     parse_sex,
     parse_status,
     parse_study_type,
+    record_page,
     split_type,
 )
 
@@ -316,3 +317,9 @@ def test_id_cases(t2v_data):
     kinds = {"nct": "valid", "other": "other_registry", "invalid": "invalid"}
     for kind, name in kinds.items():
         assert [value for value, found in ids if found == kind] == expected[name]
+
+
+def test_the_page_of_a_record():
+    assert record_page(" nct01234567") == "https://clinicaltrials.gov/study/NCT01234567"
+    assert record_page("ISRCTN12345678") is None
+    assert record_page("../NCT01234567") is None

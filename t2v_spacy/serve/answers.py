@@ -120,7 +120,6 @@ def export(edition: Edition, models: Models, ask: Export) -> bytes:
             path,
             format="jsonl" if ask.format == "json" else ask.format,
             reasons=lines,
-            link=facts.REGISTRY + "{nct_id}",
             bom=ask.format == "csv",
         )
         data = path.read_bytes()

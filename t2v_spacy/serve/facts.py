@@ -6,9 +6,8 @@ from typing import Any
 
 from ..plain import to_plain
 from ..trial import Trial
-from ..values import parse_id
+from ..values import record_page
 
-REGISTRY = "https://clinicaltrials.gov/study/"
 _EXCERPT = 400
 _LEFT_OUT = ("locations", "references", "source", "snapshot")
 _SHOWN_PLACES = 50
@@ -47,13 +46,7 @@ def record(trial: Trial, whole: bool = False) -> dict[str, Any]:
         found["n_locations"] = len(trial.locations)  # type: ignore[assignment]
     kinds = ("inclusion", "exclusion", "unspecified")
     criteria = {kind: list(getattr(trial.criteria, kind)) for kind in kinds}
-    return {**found, **plain, "criteria": criteria, "url": address(trial)}
-
-
-def address(trial: Trial) -> str | None:
-    """Where the registry shows the trial, None for ids of other registries."""
-    nct_id, kind = parse_id(trial.nct_id)
-    return f"{REGISTRY}{nct_id}" if kind == "nct" else None
+    return {**found, **plain, "criteria": criteria, "url": record_page(trial.nct_id)}
 
 
 def countries(trial: Trial) -> list[str]:

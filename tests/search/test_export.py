@@ -288,6 +288,14 @@ def test_chosen_columns(tmp_path):
     assert {"rank", "link", "cosine_condition"} < set(COLUMNS)
 
 
+def test_by_default_the_link_is_that_of_the_registry(tmp_path):
+    other = Trial("ISRCTN12345678")
+    export_trials([FULL, other], tmp_path / "a.csv", columns=["nct_id", "link"])
+    links = [row["link"] for row in read_csv(tmp_path / "a.csv")]
+    assert links[0].endswith("/study/NCT90000001")
+    assert links[1] == ""
+
+
 def test_an_id_in_a_link_is_quoted(tmp_path):
     trial = Trial("CTRI/2015/01/000001")
     export_trials([trial], tmp_path / "a.csv", link=LINK, columns=["link"])

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from ...errors import Errors, error
 from ...sections.labels import SECTION_LABELS
 from ...trial import Trial
-from ...values import PHASES, PartialDate
+from ...values import PHASES, PartialDate, record_page
 
 Value = str | int | float | bool | PartialDate | tuple[str, ...] | None
 Row = Mapping[str, Value]
@@ -122,8 +122,11 @@ def check_link(template: str | None) -> None:
 
 
 def address(template: str | None, nct_id: str) -> str | None:
-    """The address of a record, or None without a template."""
-    return template and template.replace(_ID, quote(nct_id, safe=""))
+    """Where a record is shown: without a template where the registry does, None for an
+    id of another one."""
+    if template is None:
+        return record_page(nct_id)
+    return template.replace(_ID, quote(nct_id, safe=""))
 
 
 def _value(item: Item, name: str) -> Value:

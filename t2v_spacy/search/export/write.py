@@ -94,8 +94,8 @@ def export_trials(
         the name of the file ends in, and "records" for .jsonl.gz.
     columns: of COLUMNS, in this order; by default TRIAL_COLUMNS. RIS and records have
         fields of their own.
-    link: address of a record, with {nct_id} where its id goes; without it the column
-        is empty.
+    link: address of a record, with {nct_id} where its id goes; by default that of the
+        registry, for NCT ids.
     bom: begin CSV with the mark by which Excel knows UTF-8.
     RAISES (T010): not writable, or more rows than Excel takes. (T181): no such format.
     (T182): no such column. (T183): a library is missing. (T184): no link.
