@@ -157,6 +157,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
         yield new
         _sync(new)
         new.replace(path)
+        _sync(path.parent)
     finally:
         new.unlink(missing_ok=True)
 

@@ -57,6 +57,10 @@ class Composed:
             given = getattr(self, name)
             alone = isinstance(given, str | Trial | Doc | np.ndarray)
             object.__setattr__(self, name, (given,) if alone else tuple(given))
+        for label, text in self.parts.items():
+            if not isinstance(text, str | None):
+                reason = "the text of a part is one text"
+                raise error(Errors.T026, setting=label, value=text, reason=reason)
         given = {k: v for k, v in self.parts.items() if v and v.strip()}
         object.__setattr__(self, "parts", given)
         check_labels(self.parts)

@@ -51,7 +51,7 @@ def fuse(
     among: Bool (n,), the only places to find; None is all.
     first: Whole numbers (n,); a place with a higher one goes before all with a lower.
     depth: Places that each ranking puts forward, k if that is more; the ranks of what
-        is put forward are exact in all rankings.
+        is put forward are exact in all rankings but among scores of -inf.
     RAISES (T149): Arrays of different lengths, or weights that do not fit.
     """
     n = _check(scores, weights)

@@ -147,6 +147,7 @@ def _limit(
         there = dict.fromkeys(parts, query.vector)
         texts = query.read_texts
         query = replace(query, read_texts=lambda: _unlabelled(texts()))
+    weights = weights or {k: v for k, v in query.weights.items() if k in there}
     counts = [weights.get(label, 1.0) for label in there]
     mean = np.average(list(there.values()), axis=0, weights=counts)
     return replace(query, vector=_checked(mean), parts=there, weights=weights)

@@ -65,7 +65,7 @@ def read_hybrid(
         if name not in RANKINGS:
             reason = f"'{name}' is none of {', '.join(RANKINGS)}"
             raise error(Errors.T149, reason=reason)
-        if not 0 <= float(weight) < float("inf"):
+        if not (isinstance(weight, int | float) and 0 <= weight < float("inf")):
             reason = f"the weight of {name} is {weight}, not 0 or more"
             raise error(Errors.T149, reason=reason)
     if not any(hybrid.values()):
@@ -89,16 +89,22 @@ def find(corpus: Corpus, asked: Asked, weights: Mapping[str, float]) -> Found:
     if not weights and (first is None or not first[passes].any()):
         return _by_vectors(corpus, asked, own)
     weights = weights or {VECTORS: 1.0}
+    if VECTORS not in weights and not asked.query.text:
+        reason = "a bare vector has neither words nor concepts"
+        raise error(Errors.T149, reason=reason)
+    if asked.sections:  # a trial without any of them has no score
+        passes &= ~np.isnan(_section_scores(corpus, asked.query))
     scores: dict[str, Array] = {}
     if WORDS in weights:
         text = _text(asked.query)
         scores[WORDS] = corpus.over_parts(lambda part: _lexical(part).scores(text))
     if CONCEPTS in weights:
         scores[CONCEPTS] = _concept_scores(corpus, asked.query)
-    forward = [np.where(passes, found, np.nan) for found in scores.values()]
-    if first is not None:
-        forward.append(np.where(passes & (first > 0), first, np.nan))
-    cosines = _cosines(corpus, asked, own, forward)
+    groups = [passes] if first is None else [passes, passes & (first > 0)]
+    forward = [
+        np.where(group, found, np.nan) for group in groups for found in scores.values()
+    ]
+    cosines = _cosines(corpus, asked, own, groups, forward)
     if VECTORS in weights:
         scores[VECTORS] = cosines
     fused = fuse(scores, weights, asked.k, among=passes, first=first)
@@ -145,17 +151,24 @@ def _lexical(part: Part) -> Lexical:
 
 
 def _cosines(
-    corpus: Corpus, asked: Asked, own: set[int], forward: Sequence[Array]
+    corpus: Corpus,
+    asked: Asked,
+    own: set[int],
+    groups: Sequence[Array],
+    forward: Sequence[Array],
 ) -> Array:
-    """Of all that the vectors or another ranking put forward, -inf for the others."""
+    """Of all that the vectors or another ranking put forward, among all and among those
+    that go first; -inf for the others."""
     query, depth = asked.query, max(asked.k, DEPTH)
     if asked.sections:
         return _section_scores(corpus, query)
-    near, _ = corpus.nearest(
-        query.vector, depth, own, asked.method, asked.search_k, asked.among
-    )
-    others = [highest(scores, depth) for scores in forward]
-    places = np.unique(np.concatenate([near, *others]))
+    found = [highest(scores, depth) for scores in forward]
+    for among in groups:
+        near, _ = corpus.nearest(
+            query.vector, depth, own, asked.method, asked.search_k, among
+        )
+        found.append(near)
+    places = np.unique(np.concatenate(found))
     scores = np.full(len(corpus.live()), -np.inf, np.float32)
     scores[places] = np.clip(corpus.vectors(places) @ query.vector, -1, 1)
     return scores
@@ -183,8 +196,8 @@ def _concept_scores(corpus: Corpus, query: Query) -> Array:
 
 def _concepts(corpus: Corpus, query: Query) -> Concepts:
     """Those of a trial in the index, else what the built-in base has for the query."""
-    if len(query.ids) == 1:
-        place = corpus.find(next(iter(query.ids)))
+    if query.trial is not None and query.ids and not query.parts:
+        place = corpus.find(query.trial.nct_id)
         known = None if place is None else corpus.concepts(place)
         if known is not None:
             return known

@@ -119,10 +119,16 @@ class RecordWriter:
 
 
 class RecordStore:
-    """Read a records file. Nothing here raises for an id that is not there."""
+    """Read a records file. Nothing here raises for an id that is not there.
+
+    RAISES (T041): Another process, forked from the one that opened it, finds another
+    file in its place.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        self._path = path.resolve()
+        self._uri = f"{self._path.as_uri()}?mode=ro&immutable=1"
+        self._file = _identity(self._path)
         self._open: tuple[int, sqlite3.Connection] | None = None
         self._len = self._all("SELECT COUNT(*) FROM trial")[0][0]
 
@@ -177,9 +183,21 @@ class RecordStore:
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple]:
         # A connection must not cross a fork: each process opens its own.
         if self._open is None or self._open[0] != os.getpid():
+            if _identity(self._path) != self._file:
+                reason = "another index has taken its place meanwhile"
+                raise error(Errors.T041, path=self._path.parent, reason=reason)
             db = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
             self._open = (os.getpid(), db)
         return self._open[1].execute(statement, values).fetchall()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """None if it is not there."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def _columns(trial: Trial) -> tuple:

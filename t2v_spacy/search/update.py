@@ -128,7 +128,9 @@ def update_index(
                 progress=progress,
             )
             _apply(corpus, plan, entries, gone)
-            index.meta.update(meta or {})
+            if any(index.meta.get(k) != v for k, v in (meta or {}).items()):
+                index.meta.update(meta or {})
+                corpus.unsaved = True
             plan.report.saved = index.save_changes(rebuild_above=rebuild_above)
         except BaseException:
             with suppress(OSError):

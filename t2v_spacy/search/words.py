@@ -12,6 +12,7 @@ from ..trial import Trial
 from .codes import DASHES, whole_words
 
 LONGEST = 24  # bytes of a word that are kept
+_KEPT = 200_000  # forms of words held at a time
 _KEY = frozenset(("Title", "Conditions", "Interventions"))
 _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = STOP_WORDS | {"s", "t"}  # the ends of "trial's", "don't"
@@ -40,6 +41,8 @@ class Words:
     def _form(self, word: str) -> str:
         form = self._forms.get(word)
         if form is None:
+            if len(self._forms) > _KEPT:
+                self._forms.clear()
             # The stem of a code would no longer be its key.
             form = self._stem(word) if word.isalpha() else word
             form = self._forms[word] = "" if word in _LEFT_OUT else form

@@ -288,3 +288,8 @@ def test_only_what_is_no_id_needs_a_pipeline(index):
     assert needs_pipeline(index, Composed(like=[nct(1)], weights={"title": 2}))
     with pytest.raises(T2VError, match="T024"):
         index.search(Composed({"condition": "gout"}))
+
+
+def test_the_text_of_a_part_is_one_text():
+    with pytest.raises(T2VError, match=r"T026.*condition"):
+        Composed({"condition": ["gout", "asthma"]})  # type: ignore[dict-item]

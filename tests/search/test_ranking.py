@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from t2v_spacy.errors import T2VError
-from t2v_spacy.search import TrialIndex
+from t2v_spacy.search import Composed, TrialIndex, ranking
 from t2v_spacy.search.build import META
 from t2v_spacy.search.lexical import LEXICAL
 from t2v_spacy.trial import Intervention, Trial
@@ -135,7 +136,8 @@ def test_concepts_rank_too(index):
 
 
 @pytest.mark.parametrize(
-    "weights", [{"bm25": 1}, {"words": -1}, {"words": 0}, {"words": float("nan")}]
+    "weights",
+    [{"bm25": 1}, {"words": -1}, {"words": 0}, {"words": math.nan}, {"words": "x"}],
 )
 def test_weights_that_cannot_be_used(index, weights):
     with pytest.raises(T2VError, match="T149"):
@@ -159,3 +161,39 @@ def test_an_index_without_words(tmp_path, index):
     assert ids(old.search("Adults with gout")) == ids(index.search("Adults with gout"))
     with pytest.raises(T2VError, match="T158.*hybrid"):
         old.search("gout", hybrid=True)
+
+
+def test_what_is_unlike_lends_no_concepts(index):
+    """Its id is among those that are no results."""
+    away = Composed({"condition": "gout"}, unlike=[nct(3)])
+    (first, *_) = index.search(away, hybrid={"concepts": 1, "vectors": 0.01})
+    assert "asthma" not in (first.title or "").lower()
+
+
+def test_all_that_hold_a_code_are_compared(monkeypatch):
+    """Though more hold it than any ranking puts forward."""
+    monkeypatch.setattr(ranking, "DEPTH", 2)
+    made = TrialIndex.build(
+        make_entry(Trial(nct(i), title=f"Trial {i} of MK-3475 in illness{i}"))
+        for i in range(30)
+    )
+    made.nlp = make_nlp()
+    query = "MK-3475 in illness25"
+    best = made.search(query, 3)
+    assert best[0].nct_id == nct(25)
+    assert [h.score for h in best] == sorted((h.score for h in best), reverse=True)
+
+
+def test_section_by_section_nothing_has_no_score():
+    bare = make_entry(Trial(nct(9), brief_summary="Pegloticase in gout."))
+    made = TrialIndex.build([*entries(), bare])
+    made.nlp = make_nlp()
+    hits = made.search("gout", 9, parts=["title"], against="section", hybrid=True)
+    assert nct(9) not in ids(hits)
+    assert not any(math.isnan(hit.score) for hit in hits)
+
+
+def test_a_vector_has_no_words(index):
+    with pytest.raises(T2VError, match=r"T149.*vector"):
+        index.search(index.vector(nct(1)), hybrid={"words": 1})
+    assert index.search(index.vector(nct(1)), hybrid=True)
