@@ -106,7 +106,7 @@ def document_kind(path: Path) -> str:
     for magic, reason in _FOREIGN.items():
         if head.startswith(magic):
             raise _unreadable(path, "a document", reason)
-    if _HTML.match(head):
+    if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
         raise error(Errors.T030, path=path, reason="an HTML page")
     if named in ("docx", "pdf"):
         raise _unreadable(path, KINDS[named], "its content is something else")

@@ -20,6 +20,9 @@ _NO_WORDS = frozenset((*_DELETED, _BOX, f"{_W}pPr", f"{_W}rPr", _FALLBACK))
 _CHARS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # Signs that Word keeps as characters of the font Symbol.
 _SYMBOLS = {"B3": "≥", "A3": "≤", "B1": "±", "B7": "•", "B0": "°", "6D": "µ", "B4": "×"}
+_BODY_TEXT = "9"  # level of an outline that is none
+_DEEPEST = 8  # level of a list
+_UNPACKED = 10  # pictures too are unpacked: so many times as much as of text
 _CONTENTS = re.compile(r"toc\b|table of figures|index \d", re.IGNORECASE)
 _HEADING = re.compile(r"heading|(?:sub)?title", re.IGNORECASE)
 
@@ -29,7 +32,16 @@ def docx_text(path: Path, max_bytes: int) -> str:
     item of a list starts with "- ". What was inserted with changes tracked is read,
     what was deleted or is hidden is not. RAISES (T170, T171, T172): as
     `read_document`."""
-    text = "\n".join(_Reader(*_open(path, max_bytes)).body())
+    try:
+        text = "\n".join(_Reader(*_open(path, max_bytes)).body())
+    except T2VError:
+        raise
+    except Exception as err:  # damage shows itself in many ways
+        from .documents import KINDS
+
+        reason, remedy = f"it is damaged ({err})", "Open it in Word and save it again."
+        values = {"kind": KINDS["docx"], "reason": reason, "remedy": remedy}
+        raise error(Errors.T170, path=path, **values) from err
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
@@ -40,30 +52,18 @@ def _open(path: Path, max_bytes: int) -> tuple[Any, Any]:
     kind = KINDS["docx"]
     try:
         import docx
-        from docx.opc.exceptions import OpcError
-        from lxml.etree import LxmlError
     except ImportError as err:
         raise error(Errors.T172, path=path, kind=kind, library="python-docx") from err
-    try:
-        with zipfile.ZipFile(path) as archive:
-            packed = [i.file_size for i in archive.infolist() if _is_xml(i.filename)]
-        check_size(path, sum(packed), max_bytes)
-        document = docx.Document(str(path))
-        return document.element.body, document.styles.element
-    except T2VError:
-        raise
-    except (
-        OSError,
-        KeyError,
-        ValueError,
-        zipfile.BadZipFile,
-        OpcError,
-        LxmlError,
-    ) as e:
-        reason, remedy = f"it is damaged ({e})", "Open it in Word and save it again."
-        raise error(
-            Errors.T170, path=path, kind=kind, reason=reason, remedy=remedy
-        ) from e
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
+    check_size(path, sum(i.file_size for i in parts if _is_xml(i.filename)), max_bytes)
+    check_size(path, sum(i.file_size for i in parts) // _UNPACKED, max_bytes)
+    document = docx.Document(str(path))
+    return document.element.body, document.styles.element
+
+
+def _is_outline(paragraph: Any) -> bool:
+    return _value(paragraph, "pPr/outlineLvl") not in (None, "", _BODY_TEXT)
 
 
 def _is_xml(name: str) -> bool:
@@ -96,17 +96,22 @@ class _Reader:
         style = _value(paragraph, "pPr/pStyle")
         name = _value(self._styles.get(style), "name") or ""
         if text and not _CONTENTS.match(name):
-            if _HEADING.match(name) or _value(paragraph, "pPr/outlineLvl"):
+            if _HEADING.match(name) or _is_outline(paragraph):
                 yield from ("", self._headings.line(" ".join(text.split())), "")
             elif starts_with_mark(text) or not self._is_item(paragraph, style):
                 yield text
             else:
-                level = int(_value(paragraph, "pPr/numPr/ilvl") or 0)
-                yield f"{'  ' * level}- {text}"
+                level = _value(paragraph, "pPr/numPr/ilvl") or ""
+                indent = min(int(level), _DEEPEST) if level.isdecimal() else 0
+                yield f"{'  ' * indent}- {text}"
         elif not text:
             yield ""
         for box in paragraph.iter(_BOX):
-            if next(box.iterancestors(_FALLBACK), None) is None:
+            around = next(box.iterancestors(_BOX, f"{_W}p"), None)
+            while around is not None and around.tag != _BOX and around is not paragraph:
+                around = next(around.iterancestors(_BOX, f"{_W}p"), None)
+            # A box within a box is read with that one.
+            if around is paragraph and next(box.iterancestors(_FALLBACK), None) is None:
                 yield from self._blocks(box)
 
     def _is_item(self, paragraph: Any, style: str | None) -> bool:

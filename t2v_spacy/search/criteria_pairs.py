@@ -36,12 +36,12 @@ _STAGE = re.compile(
 )
 _ROMAN = re.compile(r"[IV]+[ABC]?")
 _UP = (
-    r"not? less than|≥|>\s?=?|=>|(?:at )?least|greater than|more than|"
-    r"(?:over|above|exceeding)\b"
+    r"not? (?:less than|below|under|younger than)|≥|>\s?=?|=>|(?:at )?least|"
+    r"(?:greater|more|higher|older) than|(?:over|above|exceeding)\b"
 )
 _DOWN = (
-    r"≤|<\s?=?|=<|less than|(?:below|under|within)\b|up to|(?:at )?most|"
-    r"not? more than"
+    r"≤|<\s?=?|=<|(?:less|lower|younger) than|(?:below|under|within)\b|up to|(?:at )?most|"
+    r"not? (?:(?:more|greater|higher|older|later) than|exceed(?:ing)?|above|over)"
 )
 _SIGN = re.compile(
     rf"(?:(?P<down>{_DOWN})|(?P<up>{_UP}))(?:\s+(?:or\s+)?equal(?:\s+to)?)?\s*\Z", re.I
@@ -49,10 +49,12 @@ _SIGN = re.compile(
 # Only near its start does a "no" turn a criterion round.
 _NOT = re.compile(
     r"\b(?:non|never|without|cannot|neither|"
-    r"(?:no|not)\b(?!\s+(?:less|more|greater|later)\b))\b",
+    r"(?:no|not)\b(?!\s+(?:less|more|greater|higher|older|younger|later|below|under|"
+    r"above|over|exceed(?:ing)?)\b))\b",
     re.I,
 )
 _NOT_WITHIN = 30
+_KEPT = 500  # characters of a criterion whose words are kept
 _MOST_NUMBERS = 50  # compared of one criterion
 # What counts as another word of a criterion; "" does not count: units and limits are
 # alike in criteria of quite different things.
@@ -218,10 +220,14 @@ def _likeness(
     return first @ second.T / np.outer(lengths[0], lengths[1])
 
 
-@lru_cache(maxsize=1 << 14)
 def _bag(text: str) -> dict[str, float]:
     """Weight of each word. Words of every trial count a little: some criteria have
     no others."""
+    return _kept_bag(text) if len(text) <= _KEPT else _kept_bag.__wrapped__(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _kept_bag(text: str) -> dict[str, float]:
     keys = (_AS_WORD.get(word.key, word.key) for word in trial_words(text))
     return {key: 0.1 + weight(key) for key in keys if key and weight(key) > 0.12}
 

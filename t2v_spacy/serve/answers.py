@@ -22,12 +22,13 @@ from ..search import Filters, Hit, TrialIndex
 from ..search.composed import Composed
 from ..search.filters import read_value
 from ..search.fingerprint import vector_fingerprint
+from ..search.query_ids import read_ids
 from ..trial import Trial
 from ..trial_text import parse_trial
 from . import facts
 from .failures import Refusal, refuse
 from .library import Edition
-from .requests import Export, Filtered, Risk, Search
+from .requests import MAX_LIKE, Export, Filtered, Risk, Search
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -191,7 +192,7 @@ def _hits(edition: Edition, models: Models, ask: Search, filters: Filters) -> li
     for nct_id in filter(None, (ask.id, *ask.like, *ask.unlike)):
         edition.index.vector(nct_id)  # a text that is no id must not pass for one
     found = edition.index.search(
-        _query(ask),
+        _query(ask, edition.index),
         ask.offset + ask.k,
         against=ask.against,
         nlp=models.nlp,
@@ -201,7 +202,7 @@ def _hits(edition: Edition, models: Models, ask: Search, filters: Filters) -> li
     return found[ask.offset :]
 
 
-def _query(ask: Search) -> Any:
+def _query(ask: Search, index: TrialIndex) -> Any:
     """What the index is searched with. A text that is the whole query is searched with
     as it is; with more beside it, it is one of the trials to be like."""
     if ask.id is not None and ask.text.strip():
@@ -212,6 +213,9 @@ def _query(ask: Search) -> Any:
     weights = {label: p.weight for label, p in counted.items() if p.weight != 1}
     start = [ask.id] if ask.id is not None else [_readable(ask.text)]
     start = [one for one in start if one.strip()]
+    several = read_ids(index, ask.text) if ask.text.strip() else []
+    if len(several) > MAX_LIKE:
+        raise refuse(f"the text is more than {MAX_LIKE} ids", field="text")
     if start and not (parts or weights or ask.like or ask.unlike):
         return start[0]
     if not (parts or ask.like or start):
@@ -228,9 +232,10 @@ def _explain(
     """The reasons of each hit; None for the last ones of very many."""
     from ..search.reasons import explain_hits
 
-    starts = len(ask.like) + 1
+    starts = len(ask.like) + max(1, len(read_ids(edition.index, ask.text)))
     some = hits[: max(1, _EXPLAINED // starts)]
-    found = explain_hits(edition.index, _query(ask), some, models.nlp)
+    asked = _query(ask, edition.index)
+    found = explain_hits(edition.index, asked, some, models.nlp)
     left_out = [None] * (len(hits) - len(some))
     return [*(reasons.to_dict() for reasons in found), *left_out]
 

@@ -92,7 +92,7 @@ def make_app(
 
     @app.get(f"{API}/search")
     async def simple_search(ask: Annotated[SimpleSearch, Query()]) -> Response:
-        """The same for a text or id and filters, without reasons."""
+        """The same for a text or id and filters."""
         return Json(
             await model_desk.ask(answers.search, library.current(), models, ask.whole())
         )

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import T2VError
 from ..search import TrialIndex
 from ..search.build import META
 from .facet_counts import facet_counts
@@ -59,7 +58,7 @@ class Library:
             # A folder replaced meanwhile may be open by halves: it is opened once more.
             if _stamp(self.path) == stamp:
                 self._edition, self._seen, self.failure = edition, stamp, None
-        except (T2VError, OSError) as err:
+        except Exception as err:  # whatever is wrong with it, the old one is served
             self.failure = str(err)
             if _stamp(self.path) == stamp:
                 self._seen = stamp

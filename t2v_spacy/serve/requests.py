@@ -18,7 +18,7 @@ from ..sections.labels import SECTION_LABELS
 
 MAX_TEXT = 200_000  # bytes of UTF-8 of all texts of one query
 MAX_K = 100
-MAX_OFFSET = 900
+MAX_OFFSET = 990
 MAX_LIKE = 10
 COMPARED = (2, 5)
 

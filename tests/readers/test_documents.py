@@ -342,3 +342,54 @@ def test_documents_are_told_from_records(tmp_path):
     found = [p.name for p in sorted(tmp_path.iterdir()) if is_document(p)]
     assert found == ["a.bin", "a.docx", "b.bin"]
     assert is_document(tmp_path / "no such.md")
+
+
+def box(inner: str) -> str:
+    return f"<w:p><w:r><w:t>out</w:t></w:r><w:txbxContent>{inner}</w:txbxContent></w:p>"
+
+
+def test_a_box_within_a_box_is_read_once(tmp_path):
+    inner = "<w:p><w:r><w:t>Gout</w:t></w:r></w:p>"
+    for _ in range(30):
+        inner = box(inner)
+    assert read_document(word(tmp_path, inner)).count("Gout") == 1
+
+
+def test_odd_levels_of_lists_and_outlines(tmp_path):
+    def item(level: str, text: str, more: str = "") -> str:
+        number = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
+        return f"<w:p><w:pPr>{more or number}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    body = item("x", "one") + item("50000000", "two")
+    body += item("0", "Treatment", '<w:outlineLvl w:val="9"/>')
+    text = read_document(word(tmp_path, body))
+    assert text.split("\n")[0] == "- one"
+    assert len(text) < 60
+    assert text.endswith("Treatment")
+
+
+def test_a_picture_that_unpacks_to_much_is_refused(tmp_path):
+    path = word(tmp_path, "<w:p/>")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/media/a.jpeg", bytes(12_000_000))
+    with pytest.raises(T2VError, match="T171"):
+        read_document(path, max_bytes=1_000_000)
+
+
+def test_damage_within_a_word_file_is_said(tmp_path):
+    path = tmp_path / "a.docx"
+    word(tmp_path, "<w:p><w:r><w:t>Gout</w:t></w:r></w:p>")
+    data = path.read_bytes().replace(b"<w:body>", b"<w:nody>").replace(b"</w:body>", b"</w:nody>")  # fmt: skip
+    path.write_bytes(data)
+    with pytest.raises(T2VError, match="T170"):
+        read_document(path)
+
+
+def test_a_page_with_a_byte_order_mark_is_a_page(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf<!DOCTYPE html><p>Gout</p>")
+    with pytest.raises(T2VError, match="T030"):
+        read_document(tmp_path / "a.txt")
+
+
+def test_a_limit_at_the_start_of_a_line_is_no_quotation():
+    assert markdown_text(">= 18 years\n> quoted").split("\n")[0] == ">= 18 years"

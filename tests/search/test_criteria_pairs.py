@@ -92,3 +92,19 @@ def test_an_encoder_decides_where_there_is_one():
 def test_of_many_numbers_some_are_compared():
     one, other = " ".join(map(str, range(10_000))), "0"
     assert len(differences(one, other)[0]) == 49
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("BMI no greater than 40", "BMI greater than 40"),
+        ("Lesions not exceeding 2 cm", "Lesions exceeding 2 cm"),
+        ("Not younger than 18 years", "Younger than 18 years"),
+    ],
+)
+def test_opposite_limits_differ(one, other):
+    assert differences(one, other) != ((), ())
+
+
+def test_a_limit_in_other_words_does_not_differ():
+    assert differences("BMI not greater than 40", "BMI ≤ 40") == ((), ())

@@ -44,7 +44,7 @@ BODIES = [
     (b'{"text": "gout", "k": 0}', 422),
     (b'{"text": "gout", "k": 101}', 422),
     (b'{"text": "gout", "offset": -1}', 422),
-    (b'{"text": "gout", "offset": 901}', 422),
+    (b'{"text": "gout", "offset": 991}', 422),
     (b'{"text": ["gout"]}', 422),
     (b'{"text": {"a": 1}}', 422),
     (b'{"text": "gout", "unknown": 1}', 422),
@@ -340,3 +340,9 @@ def test_without_a_model_only_ids_are_searched_with(served_index):
         assert client.post("/api/v1/search", json={"id": nct(1)}).status_code == 200
         answer = client.post("/api/v1/search", json={"text": "gout"})
         refused(answer, 422, "T024")
+
+
+def test_a_text_of_very_many_ids_is_refused(client):
+    text = ", ".join(nct(i) for i in range(30))
+    answer = client.post("/api/v1/search", json={"text": text})
+    assert "ids" in refused(answer, 422, field="text")

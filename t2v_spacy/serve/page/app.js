@@ -80,7 +80,10 @@ async function search() {
 async function addReasons(signal) {
   try {
     if (!found.hits.length) return;
+    const before = found.hits.map((hit) => hit.nct_id).join();
     found = await call("/search", query(state), signal);
+    // The index was updated in between: the cards are of other trials.
+    if (found.hits.map((hit) => hit.nct_id).join() !== before) return showHits();
     const items = $("hits").children;
     found.hits.forEach((hit, i) => explain(items[i], hit));
   } catch (err) {

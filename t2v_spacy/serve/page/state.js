@@ -23,11 +23,11 @@ export function read() {
   found.like = given.getAll("like");
   found.unlike = given.getAll("unlike");
   for (const [name, value] of given) {
-    if (name.startsWith("f.")) (found.filters[name.slice(2)] ??= []).push(value);
+    if (/^f\.[a-z_]+$/.test(name) && !(name.slice(2) in {})) (found.filters[name.slice(2)] ??= []).push(value);
   }
   found.against = given.get("against") === "section" ? "section" : "trial";
   found.hybrid = given.get("hybrid") === "1";
-  found.page = Math.max(1, Math.min(90, Number(given.get("page")) || 1));
+  found.page = Math.max(1, Math.min(100, Number(given.get("page")) || 1));
   found.view = given.get("view") === "map" ? "map" : "";
   found.open = given.get("open") ?? "";
   found.picked = given.getAll("pick").slice(0, 5);
