@@ -40,7 +40,8 @@ _UP = (
     r"(?:greater|more|higher|older) than|(?:over|above|exceeding)\b"
 )
 _DOWN = (
-    r"≤|<\s?=?|=<|(?:less|lower|younger) than|(?:below|under|within)\b|up to|(?:at )?most|"
+    r"≤|<\s?=?|=<|(?:less|lower|younger) than|(?:below|under|within)\b|"
+    r"up to|(?:at )?most|"
     r"not? (?:(?:more|greater|higher|older|later) than|exceed(?:ing)?|above|over)"
 )
 _SIGN = re.compile(
