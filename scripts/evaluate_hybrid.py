@@ -23,9 +23,10 @@ from t2v_spacy.evaluation.loaders import load_benchmark
 from t2v_spacy.evaluation.parts import by_parts
 from t2v_spacy.evaluation.runs import Run
 from t2v_spacy.evaluation.systems.pipeline import Trial2Vec
+from t2v_spacy.kb.shared import no_evidence
 from t2v_spacy.load import load_nlp
 from t2v_spacy.search.codes import code_counts, exact_terms, is_short
-from t2v_spacy.search.concept_scores import ConceptScores, ignored_concepts
+from t2v_spacy.search.concept_scores import ConceptScores
 from t2v_spacy.search.facets import Facets, FacetWriter
 from t2v_spacy.search.fusion import fuse
 from t2v_spacy.search.lexical import Lexical, LexicalWriter, lexical_text
@@ -63,7 +64,7 @@ class Rankers:
             Lexical(lexical.columns()),
             Facets(facets.columns()),
         )
-        ignored = ignored_concepts(linker.kb)
+        ignored = no_evidence(linker.kb)
         self._concepts = ConceptScores(facets.columns(), ignored=ignored)
 
     def tables(self, queries: list[Trial]) -> dict[str, Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def shared_concepts(
 
     max_depth (int): How many steps up a broader concept may be.
     """
-    ignored = {i for name in NO_EVIDENCE for i in kb.lookup(name)[:1]}
+    ignored = no_evidence(kb)
     ones = [i for i in dict.fromkeys(a) if i not in ignored]
     others = [i for i in dict.fromkeys(b) if i not in ignored]
     same = [i for i in ones if i in set(others)]
@@ -69,3 +70,10 @@ def _parent(kb: KnowledgeBase, one: str, other: str) -> str:
 
 def _name(kb: KnowledgeBase, concept_id: str) -> str:
     return kb.name(concept_id) if concept_id in kb else concept_id
+
+
+# One base is in use at a time, and none should be kept for ever.
+@lru_cache(maxsize=1)
+def no_evidence(kb: KnowledgeBase) -> frozenset[str]:
+    """Concepts that make no two trials alike: placebo and the like."""
+    return frozenset(i for name in NO_EVIDENCE for i in kb.lookup(name)[:1])

@@ -8,15 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..kb.knowledge_base import KnowledgeBase
-from ..kb.shared import NO_EVIDENCE
 from .facet_values import CONCEPT_LISTS, Concepts
 from .vectors import Array
-
-
-def ignored_concepts(kb: KnowledgeBase) -> frozenset[str]:
-    """Concepts that make no two trials alike: placebo and the like."""
-    return frozenset(i for name in NO_EVIDENCE for i in kb.lookup(name)[:1])
 
 
 class ConceptScores:

@@ -1,20 +1,18 @@
 """What filters ask about, as columns over the trials: `facets.npz` of an index.
 
 Of each trial: categories as bits, spans (first, last) of days, and lists of countries
-and concepts. A column is read when a filter first needs it; no record is.
+and concepts. They are read when a filter first needs them; no record is.
 """
 
 from __future__ import annotations
 
-import zipfile
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import Errors, error
 from ..trial import Trial
 from .countries import country_key
 from .facet_values import (
@@ -106,12 +104,6 @@ class Facets:
         self.columns = columns
         self.n = int(columns["n"])
 
-    @classmethod
-    def open(cls, folder: Path) -> Facets:
-        """The columns of an index folder, each read when first needed. RAISES (T041),
-        then too: they cannot be read."""
-        return cls(_Saved(folder))
-
     def category(self, name: str, wanted: tuple[str, ...]) -> tuple[Array, Array]:
         """Trials that have one of these values; of "A/B" they must have both."""
         bits = self.columns[name]
@@ -176,30 +168,6 @@ class Facets:
     def _row(self, name: str, i: int) -> list[int]:
         first, last = self.columns[f"{name}.offsets"][i : i + 2]
         return self.columns[f"{name}.codes"][first:last].tolist()
-
-
-class _Saved(Mapping[str, Array]):
-    """Columns of a file. It is opened for each: a handle must not cross a fork."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[str, Array] = {}
-
-    def __getitem__(self, name: str) -> Array:
-        if name not in self._read:
-            try:
-                with np.load(self._folder / FACETS, allow_pickle=False) as file:
-                    self._read[name] = file[name]
-            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as err:
-                reason = f"{FACETS} cannot be read ({err})"
-                raise error(Errors.T041, path=self._folder, reason=reason) from err
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read)
-
-    def __len__(self) -> int:
-        return len(self._read)
 
 
 def _code(codes: dict[str, int], name: str) -> int:

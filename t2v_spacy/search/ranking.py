@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import Errors, error
+from ..kb.shared import no_evidence
 from ..trial_text import parse_trial
 from .codes import code_counts, exact_terms, is_short
-from .concept_scores import ConceptScores, ignored_concepts
+from .concept_scores import ConceptScores
 from .corpus import Corpus
 from .facet_values import Concepts
 from .fusion import CONCEPTS, DEPTH, HYBRID, VECTORS, WORDS, fuse
@@ -184,7 +185,7 @@ def _text(query: Query) -> str:
 
 def _concept_scores(corpus: Corpus, query: Query) -> Array:
     concepts = _concepts(corpus, query)
-    ignored = ignored_concepts(find_linker(None, None).kb)
+    ignored = no_evidence(find_linker(None, None).kb)
     base: ConceptScores | None = None
     found = []
     for part in corpus.parts:

@@ -19,9 +19,10 @@ from spacy.training import Example
 
 from ..doc import make_trial_doc
 from ..errors import Errors, error
+from ..kb.shared import no_evidence
 from ..ml.span_getters import ENCODED_LABELS
 from ..readers import ReadReport, read_trials
-from .knowledge_views import KnowledgeViews, no_evidence
+from .knowledge_views import KnowledgeViews
 from .training_trial import TrainingTrial, from_doc, make_training_doc
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy
 
 from ..errors import Errors, error
-from ..kb.shared import NO_EVIDENCE
+from ..kb.shared import no_evidence
 from ..sections.labels import KEY_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -214,12 +214,6 @@ def _tidy(text: str) -> str:
 
 
 # One base is in use at a time, and none should be kept for ever.
-@lru_cache(maxsize=1)
-def no_evidence(kb: KnowledgeBase) -> frozenset[str]:
-    """Concepts that make no two trials alike, such as placebo."""
-    return frozenset(i for name in NO_EVIDENCE for i in kb.lookup(name)[:1])
-
-
 @lru_cache(maxsize=1)
 def _all_ids(kb: KnowledgeBase) -> list[str]:
     return list(kb.ids())

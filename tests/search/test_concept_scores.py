@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from t2v_spacy.kb import Concept, KnowledgeBase
-from t2v_spacy.search.concept_scores import ConceptScores, ignored_concepts
+from t2v_spacy.kb.shared import no_evidence
+from t2v_spacy.search.concept_scores import ConceptScores
 from t2v_spacy.search.facets import FacetWriter
 from t2v_spacy.trial import Trial
 
@@ -110,7 +111,7 @@ def test_ignored_concepts_of_a_base():
         Concept("C2", "Gout", types=("T047",)),
     ]
     kb = KnowledgeBase.from_concepts(concepts, info={"name": "toy", "version": "1"})
-    assert ignored_concepts(kb) == {"C1"}
+    assert no_evidence(kb) == {"C1"}
 
 
 def test_added_trials_are_weighed_by_the_base():

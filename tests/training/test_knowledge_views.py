@@ -5,12 +5,12 @@ import pytest
 
 from t2v_spacy.errors import T2VError
 from t2v_spacy.kb import KnowledgeBase
+from t2v_spacy.kb.shared import no_evidence
 from t2v_spacy.training.knowledge_views import (
     Mention,
     View,
     is_held_out,
     knowledge_views,
-    no_evidence,
     place,
 )
 from tests.training.toys import (
