@@ -56,6 +56,15 @@ def test_a_port_that_is_taken(served_index, monkeypatch):
             prepared(served_index, port=port)
 
 
+def test_answers_are_sent_at_once(served_index, monkeypatch):
+    monkeypatch.setattr(cli_serve, "_load", lambda *_: None)
+    _, listening = prepare(served_index, **SETTINGS)
+    with listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_missing_library_is_named(served_index, monkeypatch):
     import importlib.util
 
