@@ -510,6 +510,67 @@ class Errors:
         "UltraBERT gives no attention weights, which it never holds as a whole. Set "
         "output_attentions to false.",
     )
+    # task suite
+    T200 = ("T200", "'{value}' is no task of the suite. Known tasks: {known}.")
+    T201 = (
+        "T201",
+        "{path}{where} cannot be read as data of a task: {reason}. Its form is in "
+        "docs/api.md, under the task suite.",
+    )
+    T202 = (
+        "T202",
+        "{task} needs {library}, which is not installed. Install it with "
+        "`pip install t2v_spacy[suite]`.",
+    )
+    T203 = (
+        "T203",
+        "'{name}' cannot be evaluated: {reason}. Give a backbone, a folder of "
+        "sentence-transformers or a pipeline that has trial2vec.",
+    )
+    T204 = (
+        "T204",
+        "{path}{where} is no table of published figures: {reason}. It needs a column "
+        "'task', then one a model, with fractions of 1.",
+    )
+    T205 = ("T205", "The data of {task} cannot be scored: {reason}.")
+    T206 = ("T206", "mteb could not evaluate {task}: {reason}.")
+    T207 = (
+        "T207",
+        "{name} gave a vector that holds no numbers, for the text '{text}'. Try "
+        "`--precision float32`.",
+    )
+    # contrastive training
+    T192 = (
+        "T192",
+        "Contrastive training needs {library}, which is not installed. Install it with "
+        "`pip install t2v_spacy[contrastive]`.",
+    )
+    T193 = (
+        "T193",
+        "{path} cannot be trained on: {reason}. Give JSON lines with 'anchor' and "
+        "'positive', one file for each source of pairs.",
+    )
+    T194 = (
+        "T194",
+        "{count} pairs hold texts of the evaluation: {examples}. Leave them out with "
+        "--overlap drop, or train on them all the same with --overlap report.",
+    )
+    T195 = (
+        "T195",
+        "The data set '{name}' cannot be read: {reason}. {remedy}",
+    )
+    T196 = ("T196", "{path} gives no texts to keep apart: {reason}.")
+    T197 = ("T197", "'{value}' is not a source of pairs. Known are {known}.")
+    T198 = (
+        "T198",
+        "Backbone '{name}' cannot be trained on pairs: {reason}. Give an encoder that "
+        "transformers reads as the backbone.",
+    )
+    T199 = (
+        "T199",
+        "The loss is no number at step {step}, with a learning rate of {rate:g}. Set a "
+        "lower `learn_rate` or a higher `warmup_ratio`, delete {path} and start again.",
+    )
 
 
 def error(message: tuple[str, str], **values: object) -> T2VError:
