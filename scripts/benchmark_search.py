@@ -44,11 +44,11 @@ def memory():
 before, start = memory(), time.perf_counter()
 index = TrialIndex.from_disk(sys.argv[1], verify=sys.argv[2] == "verify")
 opened = time.perf_counter() - start
-after = memory()
+after, ids = memory(), index.ids()
 start = time.perf_counter()
-index.search(index.ids()[len(index) // 2], 10)
+index.search(ids[len(ids) // 2], 10)
 found = time.perf_counter() - start
-for nct_id in index.ids()[::max(1, len(index) // 200)]:
+for nct_id in ids[::max(1, len(ids) // 200)]:
     index.search(nct_id, 10)
 used = memory()
 print(json.dumps({"open": opened, "first": found,

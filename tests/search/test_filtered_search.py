@@ -14,7 +14,7 @@ from t2v_spacy.search import Filters, IndexEntry, TrialIndex
 from t2v_spacy.search.annoy_store import AnnoyStore
 from t2v_spacy.search.build import META
 from t2v_spacy.search.facets import FACETS
-from t2v_spacy.trial import Trial
+from t2v_spacy.trial import Location, Trial
 
 from .filter_toys import (
     WIDTH,
@@ -68,11 +68,11 @@ def test_exact_search_is_the_exhaustive_one(index, entries):
 
 def test_annoy_finds_k_and_almost_all_of_the_nearest():
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(6000, WIDTH)).astype(np.float32)
+    rows = rng.normal(size=(24000, WIDTH)).astype(np.float32)
     store = AnnoyStore.build(rows, exact_below=0)
     calls, shares = Calls(store), []
     for query in queries(60):
-        among = rng.random(6000) < rng.uniform(0.1, 1)
+        among = rng.random(24000) < rng.uniform(0.1, 1)
         before = calls.n
         found, cosines = store.nearest(query, 10, search_k=1200, among=among)
         assert len(set(found.tolist())) == 10
@@ -92,7 +92,7 @@ def test_broad_filters_are_answered_by_annoy_and_give_k():
     calls = Calls(index._corpus.store)
     for query in queries(20):
         filters = Filters(sex=("female", "male"), started_after=2009)
-        hits = index.search(query, 10, filters=filters, search_k=400)
+        hits = index.search(query, 10, filters=filters, search_k=50)
         assert len(hits) == 10
         assert all(hit.trial.sex and hit.trial.start_date for hit in hits)
     assert calls.n >= 20
@@ -379,3 +379,17 @@ def test_filters_read_no_record(folder):
     (folder / META).write_text(json.dumps(meta))
     index = TrialIndex.from_disk(folder, verify=False)
     assert index.search(queries(1)[0], filters={"phases": "2", "age": 50})
+
+
+def test_countries_once_by_one_of_their_names():
+    named = [("Viet Nam", "USA"), (None,), ("United States", "Peru", "Vietnam"), ()]
+    index = TrialIndex.build(
+        IndexEntry(
+            Trial(nct(i), title="A", locations=tuple(Location(country=n) for n in names)),
+            np.ones(WIDTH, np.float32),
+        )
+        for i, names in enumerate(named)
+    )
+    assert index.countries() == ["Peru", "United States", "Vietnam"]
+    passing = [index.passing({"country": name}) for name in index.countries()]
+    assert passing == [[nct(2)], [nct(0), nct(2)], [nct(0), nct(2)]]
