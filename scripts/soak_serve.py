@@ -229,6 +229,13 @@ def long_text(draw: random.Random, known: Known) -> Request:
     return "POST", f"{API}/search", {"json": body}, expect(200)
 
 
+def new_words(draw: random.Random, known: Known) -> Request:
+    """Words that nobody has sent before, which a server must not keep."""
+    text = " ".join(f"{draw.getrandbits(40):x}" for _ in range(draw.randint(100, 2000)))
+    body = {"text": text, "k": 3, "reasons": False}
+    return "POST", f"{API}/search", {"json": body}, expect(200)
+
+
 def odd_text(draw: random.Random, known: Known) -> Request:
     """Valid JSON with every sign that a text can hold, lone surrogates among them."""
 
@@ -298,6 +305,7 @@ KINDS: dict[str, Callable[[random.Random, Known], Request]] = {
     "page": page_file,
     "export": exported,
     "long text": long_text,
+    "new words": new_words,
     "odd text": odd_text,
     "broken JSON": broken_json,
     "wrong value": wrong_value,
@@ -334,10 +342,10 @@ def report(counts: Counts, memory: list[float]) -> bool:
     times = f"median {half:.3f}, 95 % {most:.3f}, longest {longest:.3f}"
     typer.echo(f"{len(counts.seconds)} requests; seconds: {times}")
     if memory:
-        n = max(1, len(memory) // 10)
-        first, last = sum(memory[:n]) / n, sum(memory[-n:]) / n
-        sizes = f"first {first:.0f}, last {last:.0f}, most {max(memory):.0f}"
-        typer.echo(f"Memory (MB): {sizes}")
+        n = -(-len(memory) // 10)
+        tenths = [max(memory[at : at + n]) for at in range(0, len(memory), n)]
+        shown = ", ".join(f"{most:.0f}" for most in tenths)
+        typer.echo(f"Memory (MB), the most in each tenth of the time: {shown}")
     for wrong in counts.wrong[:_KEPT]:
         typer.echo(f"WRONG {wrong}", err=True)
     typer.echo(f"{len(counts.wrong)} wrong answers")

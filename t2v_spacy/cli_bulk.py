@@ -149,10 +149,9 @@ def export(
     a reference manager or another program."""
     from .search import TrialIndex
     from .search.export import export_trials
-    from .search.passing import passing_ids
 
     opened = TrialIndex.from_disk(index, verify=False)
-    chosen = passing_ids(opened, filters)
+    chosen = opened.passing(filters)
     if ids:
         passing = set(chosen)
         chosen = [one for one in read_ids(opened, ids) if one in passing]

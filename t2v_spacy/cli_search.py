@@ -6,6 +6,7 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,6 +96,13 @@ def search(
         list[str] | None,
         typer.Option(help="Id, file or text to be unlike; repeatable."),
     ] = None,
+    unlike_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="How much of what is in common with these is taken away, 0 to 1; 0.75 "
+            "by default."
+        ),
+    ] = None,
     weight: Annotated[
         list[str] | None,
         typer.Option(help="How much a part counts, as condition=2; repeatable."),
@@ -150,7 +158,7 @@ def search(
     given += [read_file(file)] if file is not None else []
     given += map(read_given, like or ())
     others = [read_given(one) for one in unlike or ()]
-    asked = compose(given, others, texts, {} if parts else weights)
+    asked = compose(given, others, texts, {} if parts else weights, unlike_weight)
     if needs_pipeline(opened, asked):
         from .cli import load_pipeline
 
@@ -188,16 +196,24 @@ def compose(
     unlike: Sequence[str | Trial],
     texts: Mapping[str, str],
     weights: Mapping[str, float],
+    unlike_weight: float | None = None,
 ) -> str | Trial | Composed:
-    """One query of all. RAISES (T028): nothing to search with. (T173): only what it is
-    to be unlike."""
+    """One query of all. RAISES (T026): a weight that is not 0 to 1. (T028): nothing to
+    search with. (T173): only what it is to be unlike. (T175): a weight of nothing."""
     if not (given or texts or unlike):
         raise error(Errors.T028)
+    if unlike_weight is not None and not unlike:
+        first, second = "--unlike-weight", "no --unlike"
+        reason = "it is the weight of what is unlike"
+        raise error(Errors.T175, first=first, second=second, reason=reason)
     if len(given) == 1 and not (texts or unlike or weights):
         return given[0]
     from .search import Composed
 
-    return Composed(texts, weights, like=given, unlike=unlike)
+    found = Composed(texts, weights, like=given, unlike=unlike)
+    if unlike_weight is None:
+        return found
+    return replace(found, unlike_weight=unlike_weight)
 
 
 def read_weights(given: Sequence[str]) -> dict[str, float]:

@@ -380,12 +380,6 @@ class Errors:
         "Rankings cannot be fused: {reason}. Give each ranking a score for the same "
         "trials, and a weight.",
     )
-    T157 = (
-        "T157",
-        "The words of the trial index {path} were counted by another version of "
-        "t2v_spacy. Codes in a query do not decide, and `hybrid` cannot be used, until "
-        "`TrialIndex.from_disk(path).to_disk(path)` has counted them anew.",
-    )
     T158 = (
         "T158",
         "{path} has no lexical index that can be read ({reason}). Build the index "

@@ -79,6 +79,10 @@ def test_like_and_unlike(t2v, folder):
     assert not {nct(1), nct(2), nct(7)} & set(ids)
     assert ids[:20] == found(t2v, "--like", f"{nct(1)}, {nct(7)}", "--unlike", nct(2), "-k", 20)  # fmt: skip
     assert t2v.loaded == []  # nothing to encode
+    little = Composed(like=[nct(1)], unlike=[nct(2)], unlike_weight=0.1)
+    ids = found(t2v, nct(1), "--unlike", nct(2), "--unlike-weight", 0.1, "-k", 20)
+    assert ids == hits_of(folder, little, 20)
+    assert ids != found(t2v, nct(1), "--unlike", nct(2), "-k", 20)
     assert found(t2v, f"NCT {nct(1)[3:]}; {nct(7)}") == hits_of(folder, Composed(like=[nct(1), nct(7)]))  # fmt: skip
     some = found(t2v, "--like", nct(1), "--unlike", "sepsis", "--condition", "gout")
     asked = Composed({"condition": "gout"}, like=[nct(1)], unlike=["sepsis"])
@@ -133,6 +137,8 @@ def test_what_does_not_go_together_is_one_line(t2v, tmp_path):
         ("T173", "--unlike", nct(1)),
         ("T173", nct(1), "--unlike", nct(1)),
         ("T173", "--condition", "  "),
+        ("T026", nct(1), "--unlike", nct(2), "--unlike-weight", 1.5),
+        ("T175", nct(1), "--unlike-weight", 0.5),
         ("T174", nct(1), "--weight", "title"),
         ("T174", nct(1), "--weight", "title=0"),
         ("T008", nct(1), "--weight", "titel=2"),

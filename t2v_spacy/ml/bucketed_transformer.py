@@ -26,6 +26,7 @@ from thinc.api import get_torch_default_device, xp2torch
 from transformers.file_utils import ModelOutput
 
 from ..errors import Errors, error
+from ..stopping import go_on
 from .backbone import drop_empty_gradients, find_backbone, freeze
 from .buckets import make_buckets
 from .doc_data import make_wordpieces, split_by_doc
@@ -251,6 +252,7 @@ def encode(
     states = torch.zeros((len(lengths), longest, width), device=device)
     steps: list[tuple[torch.Tensor, torch.Tensor, Callable]] = []
     for bucket in make_buckets(lengths, run.max_tokens):
+        go_on()
         batch = pad(windows.ids, bucket, model.tokenizer.pad_token_id or 0)
         mask = xp2torch(batch.attention_mask, device=device)
         rows = torch.from_numpy(bucket).to(device)

@@ -20,6 +20,7 @@ from ..errors import Errors, T2VError, error
 from ..trial import Trial
 from .annoy_store import AnnoyStore
 from .build import TWICE, IndexEntry, check_width, refusal
+from .countries import country_key
 from .facet_values import Concepts
 from .filters import Filters
 from .part import Part
@@ -231,9 +232,14 @@ class Corpus:
 
     # filtering
 
-    def countries(self) -> set[str]:
-        """All that records name, as they name them."""
-        return {name for part in self.parts for name in part.facets.countries}
+    def countries(self) -> list[str]:
+        """See TrialIndex.countries."""
+        names = {name for part in self.parts for name in part.facets.countries}
+        return sorted({country_key(name): name for name in sorted(names)}.values())
+
+    def passing(self, filters: Filters) -> Array:
+        """int64, ascending: the places that pass. RAISES as `select`."""
+        return np.flatnonzero(self.select(filters).rows if filters else self.live())
 
     def select(self, filters: Filters) -> Selection:
         """The places that pass, kept for the next search. RAISES (T161): a filter by

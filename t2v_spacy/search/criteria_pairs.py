@@ -13,6 +13,7 @@ import numpy as np
 
 from ..sections.eligibility import Item
 from ..trial import Trial
+from .numerals import numerals
 from .trial_words import trial_words, weight
 from .vectors import Array
 
@@ -29,12 +30,6 @@ _NUMBER = re.compile(
     r"(\d+(?:,\d{3})*(?:\.\d+)?)(?!\d)(\s?[x×*]\s?10\s?(?:\^|e|\*\*)?\s?9(?:\s?/\s?L)?)?",
     re.I,
 )
-_STAGE = re.compile(
-    r"(?i:(?:stage|class|grade|type|phase|arbor)s?:?\s+(?:cs\s+|stage\s+)?)"
-    r"((?:I{1,3}V?|IV|VI?)[ABC]?(?:(?:\s?[-–,/]\s?|\s(?:or|and|to|through)\s)"
-    r"(?:I{1,3}V?|IV|VI?)[ABC]?)*)\b"
-)
-_ROMAN = re.compile(r"[IV]+[ABC]?")
 _UP = (
     r"not? (?:less than|below|under|younger than)|≥|>\s?=?|=>|(?:at )?least|"
     r"(?:greater|more|higher|older) than|(?:over|above|exceeding)\b"
@@ -276,15 +271,18 @@ def _nots(text: str) -> list[tuple[int, int]]:
 
 def _numbers(text: str) -> Iterator[tuple[float | str, int, tuple[int, int]]]:
     """(value, sign, span); sign: 1 for "at least", -1 for "at most", else 0."""
+    counted = [n for n in numerals(text) if not text[n.start : n.end].isdigit()]
+    taken = {numeral.start for numeral in counted}
     for match in _NUMBER.finditer(text):
+        if match.start() in taken:
+            continue
         sign = _SIGN.search(text, max(match.start() - 30, 0), match.start())
         way = 0 if sign is None else 1 if sign["up"] else -1
         # Cells in a litre and in a microlitre.
         value = float(match[1].replace(",", "")) * (1000 if match[2] else 1)
         yield value, way, match.span()
-    for stages in _STAGE.finditer(text):
-        for stage in _ROMAN.finditer(text, *stages.span(1)):
-            yield stage[0], 0, stage.span()
+    for degree, start, end in counted:
+        yield float(degree) if degree.isdigit() else degree, 0, (start, end)
 
 
 def _same(

@@ -96,7 +96,7 @@ class Filters:
         check_order(vars(self))
 
     @classmethod
-    def of(cls, given: Filters | Mapping[str, Any] | None) -> Filters:
+    def of(cls, given: Given) -> Filters:
         """Filters of a mapping of their names to values. RAISES (T160): also if one is
         given by both its names; (T162): no such filter."""
         if isinstance(given, Filters):
@@ -126,6 +126,9 @@ class Filters:
 
     def __bool__(self) -> bool:
         return any(True for _ in self.active())
+
+
+Given = Filters | Mapping[str, Any] | None  # as a caller may give them
 
 
 def read_value(name: str, value: Any, shown: str | None = None) -> Any:

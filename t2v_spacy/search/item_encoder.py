@@ -9,6 +9,7 @@ import numpy as np
 
 from ..doc import set_sections
 from ..sections.headed import Section
+from ..stopping import go_on
 from .query import extension
 from .vectors import Array, defect, unit
 
@@ -44,6 +45,7 @@ class ItemEncoder:
                 new, self._nlp.pipe(docs, disable=skipped), strict=True
             ):
                 self._vectors[text] = _vector(doc)
+                go_on()
         width = max(len(self._vectors[text]) for text in texts)
         rows = np.zeros((len(texts), width), np.float32)
         for row, text in zip(rows, texts, strict=True):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, error
 from ..files import locked, replaced_file, writing
+from .filters import Given
 from .neighbors import BATCH, NeighborRun, Neighbors
-from .passing import Given
 
 if TYPE_CHECKING:
     from .trial_index import TrialIndex

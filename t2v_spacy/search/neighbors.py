@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Errors, error
-from .passing import Given, passing_places
+from .filters import Filters, Given
 from .vectors import Array
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class NeighborRun:
             raise error(Errors.T026, setting="batch", value=batch, reason=reason)
         self.k, self.batch = k, batch
         self._corpus = index._corpus
-        self._there, self._ids = passing_places(index), index.ids()
-        self._among = passing_places(index, filters)
+        self._there, self._ids = self._corpus.passing(Filters()), index.ids()
+        self._among = self._corpus.passing(Filters.of(filters))
         self.asked = self._there
         if ids is not None:
             self.asked = np.array([index._place(one) for one in ids], np.int64)

@@ -93,8 +93,9 @@ def find(corpus: Corpus, asked: Asked, weights: Mapping[str, float]) -> Found:
     if VECTORS not in weights and not asked.query.text:
         reason = "a bare vector has neither words nor concepts"
         raise error(Errors.T149, reason=reason)
-    if asked.sections:  # a trial without any of them has no score
-        passes &= ~np.isnan(_section_scores(corpus, asked.query))
+    by_section = _section_scores(corpus, asked.query) if asked.sections else None
+    if by_section is not None:  # a trial without any of them has no score
+        passes &= ~np.isnan(by_section)
     scores: dict[str, Array] = {}
     if WORDS in weights:
         text = _text(asked.query)
@@ -105,7 +106,9 @@ def find(corpus: Corpus, asked: Asked, weights: Mapping[str, float]) -> Found:
     forward = [
         np.where(group, found, np.nan) for group in groups for found in scores.values()
     ]
-    cosines = _cosines(corpus, asked, own, groups, forward)
+    cosines = by_section
+    if cosines is None:
+        cosines = _cosines(corpus, asked, own, groups, forward)
     if VECTORS in weights:
         scores[VECTORS] = cosines
     fused = fuse(scores, weights, asked.k, among=passes, first=first)
@@ -161,8 +164,6 @@ def _cosines(
     """Of all that the vectors or another ranking put forward, among all and among those
     that go first; -inf for the others."""
     query, depth = asked.query, max(asked.k, DEPTH)
-    if asked.sections:
-        return _section_scores(corpus, query)
     found = [highest(scores, depth) for scores in forward]
     for among in groups:
         near, _ = corpus.nearest(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc
 
+from ..stopping import go_on
 from ..trial import Trial
 from ..trial_text import parse_trial
 from .compared_facts import Fact, compare_facts
@@ -101,6 +102,7 @@ class Explainer:
         self, trial: Trial, section_cosines: Mapping[str, float] | None = None
     ) -> Reasons:
         """section_cosines: label -> cosine, such as `Hit.why`."""
+        go_on()
         sections = sorted((section_cosines or {}).items(), key=lambda item: -item[1])
         linked = link_trial(self._linker, trial)
         return Reasons(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class SectionWriter:
         self.folder.mkdir()
         self.width = width
         self._writers: dict[str, RowWriter] = {}
-        self._rows: dict[str, list[tuple[int, int]]] = {}
+        self._positions: dict[str, array[int]] = {}  # of the trial of each row
         self._n = 0
 
     def append(self, sections: Mapping[str, Array]) -> None:
@@ -37,8 +38,8 @@ class SectionWriter:
             if label not in self._writers:
                 path = self.folder / f"{label}.npy"
                 self._writers[label] = RowWriter(path, self.width, "float16")
-                self._rows[label] = []
-            self._rows[label].append((self._n, self._writers[label].n_rows))
+                self._positions[label] = array("i")
+            self._positions[label].append(self._n)
             self._writers[label].append(unit(vector))
         self._n += 1
 
@@ -51,8 +52,8 @@ class SectionWriter:
         for label in sorted(self._writers):
             self._writers[label].close()
             rows = np.full(self._n, -1, dtype=np.int32)
-            positions, numbers = zip(*self._rows[label], strict=True)
-            rows[list(positions)] = numbers
+            positions = self._positions[label]
+            rows[np.array(positions)] = np.arange(len(positions))
             rows = rows if kept is None else rows[kept]
             np.save(self.folder / f"{label}{_ROWS}", rows)
             counts[label] = int((rows >= 0).sum())

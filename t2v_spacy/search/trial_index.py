@@ -19,7 +19,7 @@ from .annoy_store import EXACT_BELOW, N_TREES
 from .build import IndexEntry, warn_of, write_index
 from .composed import Composed
 from .corpus import Corpus
-from .filters import Filters
+from .filters import Filters, Given
 from .hit import Hit
 from .query import Query, read_query
 from .ranking import Asked, Found, find, read_hybrid
@@ -301,7 +301,7 @@ class TrialIndex:
         nlp: Language | None = None,
         exact: bool = False,
         search_k: int | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
+        filters: Given = None,
         hybrid: bool | Mapping[str, float] = False,
     ) -> list[Hit]:
         """The k trials most like the query, best first; never the query itself.
@@ -316,7 +316,7 @@ class TrialIndex:
             of each trial (exactly; mean over the parts, an absent one counts 0).
         exact: compare with every trial instead of asking Annoy.
         search_k: nodes Annoy looks at; more is slower and finds more. With filters it
-            looks at more, so that as many of them pass.
+            looks at more, or compares with all that pass.
         filters: only trials that pass, see `Filters`; k of them if there are so many.
             `filter_report` says what each filter does.
         hybrid: order by the ranks of several rankings: name -> weight of "vectors",
@@ -352,11 +352,21 @@ class TrialIndex:
         )
         return self._hits(found, find(self._corpus, asked, weights))
 
-    def filter_report(
-        self, filters: Filters | Mapping[str, Any] | None
-    ) -> FilterReport:
+    def filter_report(self, filters: Given) -> FilterReport:
         """How many trials pass filters, and what each left out. RAISES as `search`."""
         return self._corpus.select(Filters.of(filters)).report
+
+    def passing(self, filters: Given = None) -> list[str]:
+        """Main ids of all trials that pass filters, in the order of the index; of all
+        trials without any. RAISES (T160, T161, T162): as `search`."""
+        ids, there = self.ids(), self._corpus.passing(Filters())
+        found = np.searchsorted(there, self._corpus.passing(Filters.of(filters)))
+        return [ids[i] for i in found.tolist()]
+
+    def countries(self) -> list[str]:
+        """Countries that trials have places in, as records name them, each by one of
+        its names, in alphabetical order; each is a value of the filter `country`."""
+        return self._corpus.countries()
 
     def _hits(self, query: Query, found: Found) -> list[Hit]:
         places = found.places

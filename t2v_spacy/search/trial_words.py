@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..kb.normalise import norm_word, words
+from .numerals import numerals
 
 _FILE = Path(__file__).parents[1] / "kb" / "data" / "trial_words.txt"
 _UNLISTED = 18  # level of a word that is not in the file
@@ -28,11 +29,12 @@ class TrialWord(NamedTuple):
 
 
 def trial_words(text: str) -> list[TrialWord]:
-    """The words of a text in order, numbers left out."""
+    """The words of a text in order, numbers left out, also Roman ones that count."""
+    counted = {numeral.start for numeral in numerals(text)}
     return [
         TrialWord(word_key(word.folded), word.start, word.end)
         for word in words(text)
-        if not word.folded.isdigit()
+        if not word.folded.isdigit() and word.start not in counted
     ]
 
 

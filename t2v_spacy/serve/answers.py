@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from math import isnan
@@ -27,8 +26,10 @@ from ..trial import Trial
 from ..trial_text import parse_trial
 from . import facts
 from .failures import Refusal, refuse
+from .heap import give_back
 from .library import Edition
-from .requests import MAX_LIKE, Export, Filtered, Risk, Search
+from .requests import MAX_K, MAX_LIKE, Export, Filtered, Risk, Search
+from .vocabulary import forgetting
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -51,15 +52,14 @@ class Models:
 
 
 def _forgetful(answer: Callable[P, T]) -> Callable[P, T]:
-    """spaCy keeps every word that it ever saw, unless it is told that Docs are over."""
-
     @wraps(answer)
     def answer_and_forget(*args: P.args, **kwargs: P.kwargs) -> T:
         models = next(arg for arg in args if isinstance(arg, Models))
-        with ExitStack() as zones:
-            for nlp in {nlp for nlp in (models.nlp, models.risk) if nlp}:
-                zones.enter_context(nlp.memory_zone())
-            return answer(*args, **kwargs)
+        try:
+            with forgetting({nlp for nlp in (models.nlp, models.risk) if nlp}):
+                return answer(*args, **kwargs)
+        finally:
+            give_back()
 
     return answer_and_forget
 
@@ -105,26 +105,33 @@ def search(edition: Edition, models: Models, ask: Search) -> dict[str, Any]:
 
 
 @_forgetful
-def export(edition: Edition, models: Models, ask: Export) -> bytes:
-    """The results as the bytes of a file, each with its main reasons in a line."""
+def to_export(
+    edition: Edition, models: Models, ask: Export
+) -> tuple[list[Hit], list[str | None] | None]:
+    """The results, and the main reasons of each in a line; None of the last ones of
+    very many, or if they were not asked for. RAISES as `search`."""
+    hits = _hits(edition, models, ask, read_filters(ask.filters))
+    if not ask.reasons:
+        return hits, None
+    found = _explain(edition, Models(), ask, hits)
+    return hits, [why["line"] if why else None for why in found]
+
+
+def export(hits: list[Hit], lines: list[str | None] | None, format: str) -> bytes:
+    """Results as the bytes of a file. Their records are read, which needs no model."""
     from ..search.export import export_hits
 
-    hits = _hits(edition, models, ask, read_filters(ask.filters))
-    lines: list[str | None] | None = None
-    if ask.reasons:
-        found = _explain(edition, Models(), ask, hits)
-        lines = [why["line"] if why else None for why in found]
     with TemporaryDirectory(prefix="t2v-export-") as folder:
         path = Path(folder) / "trials"
         export_hits(
             hits,
             path,
-            format="jsonl" if ask.format == "json" else ask.format,
+            format="jsonl" if format == "json" else format,
             reasons=lines,
-            bom=ask.format == "csv",
+            bom=format == "csv",
         )
         data = path.read_bytes()
-    return b"[%s]" % b",".join(data.splitlines()) if ask.format == "json" else data
+    return b"[%s]" % b",".join(data.splitlines()) if format == "json" else data
 
 
 def record(edition: Edition, nct_id: str, whole: bool) -> dict[str, Any]:
@@ -196,6 +203,7 @@ def _hits(edition: Edition, models: Models, ask: Search, filters: Filters) -> li
         ask.offset + ask.k,
         against=ask.against,
         nlp=models.nlp,
+        exact=ask.k > MAX_K,  # trees take longer to find so many
         filters=filters,
         hybrid=ask.hybrid,
     )

@@ -99,8 +99,10 @@ def make_app(
 
     @app.post(f"{API}/export")
     async def export(ask: Export) -> Response:
-        """A page of results as a file: CSV, JSON or RIS."""
-        data = await model_desk.ask(answers.export, library.current(), models, ask)
+        """Results as a file: CSV, JSON or RIS."""
+        edition = library.current()
+        found = await model_desk.ask(answers.to_export, edition, models, ask)
+        data = await reading_desk.ask(answers.export, *found, ask.format)
         name = f'attachment; filename="trials.{ask.format}"'
         return Response(
             data,

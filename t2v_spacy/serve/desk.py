@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from ..stopping import stopping_when
 from .failures import no_answer
 
 T = TypeVar("T")
@@ -28,15 +29,26 @@ class Desk:
 
     async def ask(self, function: Callable[..., T], *args: Any) -> T:
         """The result of a function. RAISES (Refusal T186): too many wait already; and
-        what the function raises. Who gives up while waiting is not served."""
+        what the function raises. Who gives up while waiting is not served; what is
+        being done for one who gives up ends at its next step (`stopping.go_on`)."""
         with self._counting:
             if self._there >= self._most:
                 raise no_answer("too many requests wait", "--waiting")
             self._there += 1
-        future = self._pool.submit(function, *args)
-        # Not before the thread is free again: a search goes on when its time is over.
+        given_up = threading.Event()
+
+        def work() -> T:
+            with stopping_when(given_up.is_set):
+                return function(*args)
+
+        future = self._pool.submit(work)
+        # Not before the thread is free again, which is later than somebody gives up.
         future.add_done_callback(self._leave)
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
 
     def _leave(self, _: Any) -> None:
         with self._counting:

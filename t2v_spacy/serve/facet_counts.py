@@ -7,7 +7,6 @@ from typing import Any
 
 from ..errors import T2VError
 from ..search import TrialIndex
-from ..search.countries import country_key
 from ..search.facet_values import CATEGORIES
 from ..values import display
 
@@ -23,7 +22,7 @@ def facet_counts(index: TrialIndex) -> dict[str, Any]:
         name: _counts(index, name, [False, True] if name in _YES_NO else list(known))
         for name, known in CATEGORIES.items()
     }
-    countries = _counts(index, "country", _countries(index))
+    countries = _counts(index, "country", index.countries())
     filters["country"] = sorted(countries, key=lambda row: -row["count"])
     return {
         "total": len(index),
@@ -49,12 +48,6 @@ def _label(value: str | bool) -> str:
 
 def _count(index: TrialIndex, filters: dict[str, Any]) -> int:
     return index.filter_report(filters).matching
-
-
-def _countries(index: TrialIndex) -> list[str]:
-    """Each country by one of its names."""
-    names = sorted(index._corpus.countries())
-    return sorted({country_key(name): name for name in names}.values())
 
 
 def _years(index: TrialIndex) -> list[list[int]]:

@@ -15,6 +15,7 @@ from .failures import Refusal, no_answer, refuse
 
 # A text of 200 kB takes up to six times as much where JSON escapes its signs.
 MAX_BODY = 1_500_000
+_OWN_SITE = ("same-origin", "none")  # none: a person typed the address
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HEADERS = {
     "Content-Security-Policy": (
@@ -113,6 +114,12 @@ class Guard:
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             remedy = "Open the address that it printed, or start it with --allow-host."
             raise refuse("the server has another name", remedy, "Host", 421)
+        # Other sites may link to the page; what it reads and loads is not for them.
+        elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITE
+        link = scope["path"] == "/" and headers.get("sec-fetch-dest") == "document"
+        if elsewhere and not link:
+            remedy = "Open the page of this server itself."
+            raise refuse("another site asks for it", remedy, "Sec-Fetch-Site", 403)
         size = headers.get("content-length", "0")
         if not size.isdecimal() or int(size[:20]) > self._limits.body:
             raise _too_large(self._limits.body)

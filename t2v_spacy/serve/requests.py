@@ -19,6 +19,7 @@ from ..sections.labels import SECTION_LABELS
 MAX_TEXT = 200_000  # bytes of UTF-8 of all texts of one query
 MAX_K = 100
 MAX_OFFSET = 990
+MAX_EXPORT = 10_000
 MAX_LIKE = 10
 COMPARED = (2, 5)
 
@@ -173,4 +174,4 @@ class Risk(Strict):
 
 class Export(Search):
     format: Literal["csv", "json", "ris"] = "csv"
-    k: int = Field(default=MAX_K, ge=1, le=MAX_K)
+    k: int = Field(default=MAX_K, ge=1, le=MAX_EXPORT)

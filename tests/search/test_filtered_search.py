@@ -385,7 +385,9 @@ def test_countries_once_by_one_of_their_names():
     named = [("Viet Nam", "USA"), (None,), ("United States", "Peru", "Vietnam"), ()]
     index = TrialIndex.build(
         IndexEntry(
-            Trial(nct(i), title="A", locations=tuple(Location(country=n) for n in names)),
+            Trial(
+                nct(i), title="A", locations=tuple(Location(country=n) for n in names)
+            ),
             np.ones(WIDTH, np.float32),
         )
         for i, names in enumerate(named)

@@ -12,7 +12,6 @@ from t2v_spacy.search import IndexEntry, TrialIndex
 from t2v_spacy.search import neighbors as module
 from t2v_spacy.search.neighbor_file import write_neighbors
 from t2v_spacy.search.neighbors import Neighbors, neighbors
-from t2v_spacy.search.passing import passing_ids
 from t2v_spacy.trial import Trial
 
 from .toys import entry, make_entry, make_index, make_trial, nct
@@ -74,14 +73,14 @@ def test_filters_say_what_is_found_and_ids_what_is_asked():
     ids = [nct(9), nct(1), nct(9)]
     found = list(neighbors(index, 5, filters=filters, ids=[nct(9).lower(), *ids[1:]]))
     assert_same(found, searched(index, 5, ids, filters=filters))
-    assert passing_ids(index, filters) == [nct(i) for i in range(1, 40, 3)]
-    assert passing_ids(index) == index.ids()
+    assert index.passing(filters) == [nct(i) for i in range(1, 40, 3)]
+    assert index.passing() == index.passing({}) == index.ids()
 
 
 def test_nothing_passes():
     index = make_index(4)
     assert [row.ids for row in neighbors(index, 3, filters={"phase": "2"})] == [()] * 4
-    assert passing_ids(index, {"phase": "2"}) == []
+    assert index.passing({"phase": "2"}) == []
 
 
 def test_one_trial_and_equal_vectors():
@@ -99,7 +98,7 @@ def test_what_was_added_and_removed_counts():
     index.remove([nct(0), nct(5)])
     index.add([make_entry(make_trial(number)) for number in (30, 31)])
     assert_same(list(neighbors(index, 4, batch=3)), searched(index, 4))
-    added = passing_ids(index)
+    added = index.passing()
     assert added == index.ids()
     assert nct(31) in added
     assert nct(5) not in added

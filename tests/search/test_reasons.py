@@ -9,8 +9,10 @@ from t2v_spacy.errors import T2VError
 from t2v_spacy.kb.knowledge_base import Concept, KnowledgeBase
 from t2v_spacy.search.composed import Composed
 from t2v_spacy.search.criteria_pairs import CriteriaMatch
+from t2v_spacy.search.item_encoder import ItemEncoder
 from t2v_spacy.search.reason_line import LONGEST
 from t2v_spacy.search.reasons import Explainer, Reasons, explain, explain_hits
+from t2v_spacy.stopping import Stopped, stopping_when
 from t2v_spacy.trial import Trial
 
 from .reasons_toys import ONE, TWO, toy_kb, trial
@@ -183,3 +185,20 @@ def test_a_pipeline_without_vectors_does_not():
         Explainer(ONE, kb=toy_kb(), nlp=spacy.blank("en"))(TWO).criteria.method
         == "words"
     )
+
+
+def test_nothing_more_is_explained_for_one_who_gave_up():
+    index, asked = make_index(12), []
+    hits = index.search(nct(1), 5)
+
+    def given_up() -> bool:
+        asked.append(1)
+        return len(asked) > 2
+
+    with stopping_when(given_up), pytest.raises(Stopped):
+        explain_hits(index, nct(1), hits)
+    assert len(asked) == 3
+    with stopping_when(lambda: True), pytest.raises(Stopped):
+        ItemEncoder(make_nlp())(["gout"])
+    assert len(explain_hits(index, nct(1), hits)) == 5
+    assert len(asked) == 3

@@ -190,6 +190,18 @@ def test_results_are_saved_as_a_file(client, format):
         assert [row["nct_id"] for row in answer.json()] == wanted
 
 
+def test_all_results_are_saved(client):
+    filters = {"country": ["Peru"]}
+    asked = {"id": nct(1), "filters": filters, "k": 10_000, "format": "json"}
+    answer = client.post("/api/v1/export", json=asked)
+    assert answer.status_code == 200
+    passing = [nct(n) for n in range(3, N - 1, 2)]  # not the query itself
+    assert sorted(row["nct_id"] for row in answer.json()) == passing
+    assert [row["rank"] for row in answer.json()] == list(range(1, len(passing) + 1))
+    more = client.post("/api/v1/export", json={**asked, "k": 10_001})
+    assert more.status_code == 422
+
+
 def test_markup_in_a_record_stays_text(client):
     answer = client.get(f"/api/v1/records/{nct(N - 1)}")
     assert answer.json()["title"] == f"{HOSTILE} of anaemia"

@@ -7,6 +7,7 @@ import pytest
 
 from t2v_spacy.serve.desk import Desk
 from t2v_spacy.serve.failures import Refusal
+from t2v_spacy.stopping import Stopped, go_on
 
 
 def test_one_at_a_time_and_in_order():
@@ -70,4 +71,32 @@ def test_errors_come_back_and_free_the_place():
                 await desk.ask(lambda: 1 / 0)
 
     asyncio.run(scene())
+    desk.close()
+
+
+def test_what_is_done_for_one_who_gives_up_ends_at_its_next_step():
+    desk, ended = Desk("test", waiting=5), []
+    started, gave_up = threading.Event(), threading.Event()
+
+    def work():
+        go_on()
+        started.set()
+        gave_up.wait()
+        try:
+            go_on()
+        except Stopped:
+            ended.append(True)
+            raise
+
+    async def scene():
+        asked = asyncio.create_task(desk.ask(work))
+        await asyncio.to_thread(started.wait)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        gave_up.set()
+        return await desk.ask(lambda: go_on() or "next")
+
+    assert asyncio.run(scene()) == "next"
+    assert ended == [True]
     desk.close()

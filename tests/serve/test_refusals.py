@@ -213,6 +213,29 @@ def test_names_that_the_server_answers_to():
     assert None not in hosts
 
 
+def test_other_sites_may_link_to_the_page_and_read_nothing(client):
+    searched = "/api/v1/search?text=gout"
+    paths = ("/api/v1/health", searched, f"/api/v1/records/{nct(1)}", "/app.js")
+    for site in ("cross-site", "same-site", "unheard-of"):
+        link = {
+            "sec-fetch-site": site,
+            "sec-fetch-mode": "navigate",
+            "sec-fetch-dest": "document",
+        }
+        assert client.get("/?q=gout", headers=link).status_code == 200
+        for headers in (link, {**link, "sec-fetch-dest": "empty"}):
+            for path in paths:
+                message = refused(client.get(path, headers=headers), 403, field="Sec-Fetch-Site")  # fmt: skip
+                assert "another site" in message
+        refused(client.get("/", headers={**link, "sec-fetch-dest": "iframe"}), 403)
+        body = {"text": "gout"}
+        answer = client.post("/api/v1/search", json=body, headers={"sec-fetch-site": site})  # fmt: skip
+        refused(answer, 403)
+    for own in ({"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}):
+        assert all(client.get(path, headers=own).status_code == 200 for path in paths)
+        assert client.post("/api/v1/search", json=body, headers=own).status_code == 200
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])  # fmt: skip
 def test_only_json_is_read(client, kind):
     answer = client.post(

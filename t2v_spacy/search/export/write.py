@@ -9,6 +9,7 @@ from pathlib import Path
 from ...errors import Errors, error
 from ...files import replaced_file, writing
 from ...readers.write import write_trials
+from ...stopping import go_on
 from ...trial import Trial
 from ..hit import Hit
 from . import excel
@@ -158,6 +159,7 @@ class _Counted:
 
     def __iter__(self) -> Iterator[Item]:
         for item in self._items:
+            go_on()
             self.n += 1
             yield replace(item, link=address(self._template, item.trial.nct_id))
 

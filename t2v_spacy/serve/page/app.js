@@ -12,6 +12,7 @@ import { PAGE_SIZE, address, asks, empty, push, query, read } from "./state.js";
 import { number } from "./words.js";
 
 const MOST = 1000; // results that pages reach
+const MOST_SAVED = 10000;
 let state = empty();
 let can = { text: true, risk: false };
 let found = null; // the last answer
@@ -201,9 +202,11 @@ async function draftRisk() {
 async function saveResults() {
   const format = $("format").value;
   const { k, offset, reasons, ...body } = query(state);
+  const more = found.total > MOST_SAVED;
+  $("said").textContent = "Saving…";
   try {
-    save(await file("/export", { ...body, format }), `trials.${format}`);
-    $("said").textContent = "Saved: the first 100 results.";
+    save(await file("/export", { ...body, k: MOST_SAVED, format }), `trials.${format}`);
+    $("said").textContent = `Saved: ${more ? `the first ${number(MOST_SAVED)}` : "all"} results.`;
   } catch (err) {
     $("said").textContent = err.message;
   }
