@@ -27,6 +27,7 @@ from .settings import ContrastiveSettings
 
 _WEIGHTS = "weights.safetensors"
 _SHOWN = 50  # losses whose mean the bar shows
+_WIDTHS = 16  # a batch is as wide as a multiple of it
 
 
 def make_trainer(
@@ -69,7 +70,7 @@ def make_trainer(
         args=arguments,
         train_dataset=make_dataset(sources, settings.negatives),
         loss=make_loss(model, settings),
-        data_collator=PairCollator(model.preprocess),
+        data_collator=PairCollator(model),
         callbacks=[Progress(steps, progress), StopAtNoNumber(work)],
     )
     trainer.remove_callback(PrinterCallback)  # it writes to stdout
@@ -114,12 +115,15 @@ class PlannedBatches(DefaultBatchSampler):
 class PairCollator:
     """Wordpieces of a batch. Pairs may have any number of negatives; the loss compares
     each anchor with all of them, so that they need not stand in rows. Texts of like
-    length stand together: a pass is as wide as its longest."""
+    length stand together: a pass is as wide as its longest, or a little wider, since
+    torch compiles and keeps kernels for every width in bfloat16."""
 
     valid_label_columns: list[str] = []
 
-    def __init__(self, preprocess: Any) -> None:
-        self.preprocess = preprocess
+    def __init__(self, model: Any) -> None:
+        self.preprocess = model.preprocess
+        self.padding = model.tokenizer.pad_token_id or 0
+        self.longest = model.max_seq_length
 
     def __call__(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         rows = sorted(rows, key=lambda row: len(row["anchor"]) + len(row["positive"]))
@@ -133,7 +137,16 @@ class PairCollator:
             for column, texts in columns.items()
             if texts
             for key, value in self.preprocess(texts).items()
+            for value in (self._widen(key, value),)
         }
+
+    def _widen(self, key: str, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or value.ndim != 2:
+            return value
+        padding = self.padding if key == "input_ids" else 0
+        width = value.shape[1]
+        more = max(0, min(-width % _WIDTHS, self.longest - width))
+        return torch.nn.functional.pad(value, (0, more), value=padding)
 
 
 class PairTrainer(SentenceTransformerTrainer):

@@ -83,7 +83,7 @@ def test_cached_loss_and_gradients_are_those_of_the_plain_one(
         _, model = load_encoder(tiny_backbone, max_length=32)
         settings = replace(SMALL, mini_batch_size=mini_batch_size, scale=20.0)
         loss_function = make_loss(model, settings)
-        batch = PairCollator(model.preprocess)(rows)
+        batch = PairCollator(model)(rows)
         features, labels = PairTrainer.collect_features(None, batch)
         assert [len(f["input_ids"]) for f in features] == (
             [8, 8, 4] if negative else [8, 8]
@@ -116,13 +116,33 @@ def test_the_loss_is_cross_entropy_over_all_positives_and_negatives(tiny_backbon
         {"anchor": "aa", "positive": "bbb", "negative": ["c", "dd"]},
         {"anchor": "e", "positive": "ff", "negative": []},
     ]
-    batch = PairCollator(model.preprocess)(rows)
+    batch = PairCollator(model)(rows)
     loss = make_loss(model, replace(SMALL, scale=7.0))(
         *PairTrainer.collect_features(None, batch)
     )
     logits = 7 * encode(["e", "aa"]) @ encode(["ff", "bbb", "c", "dd"]).T
     expected = np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diag(logits))
     assert loss.item() == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("longest", "widths"), [(40, {"anchor": 16, "positive": 40}), (16, {"anchor": 16, "positive": 16})]
+)  # fmt: skip
+def test_a_batch_is_as_wide_as_a_multiple_or_the_longest_there_may_be(
+    tiny_backbone, longest, widths
+):
+    from t2v_spacy.training.contrastive.encoder import load_encoder
+    from t2v_spacy.training.contrastive.trainer import PairCollator
+
+    _, model = load_encoder(tiny_backbone, max_length=longest)
+    row = {"anchor": "gout", "positive": "gout in adults " * 30, "negative": []}
+    batch = PairCollator(model)([row])
+    for name, width in widths.items():
+        ids, mask = batch[f"{name}_input_ids"], batch[f"{name}_attention_mask"]
+        assert ids.shape == mask.shape == (1, width)
+        padding = ids[mask == 0]
+        assert (padding == model.tokenizer.pad_token_id).all()
+    assert not batch["anchor_attention_mask"].all()
 
 
 def test_batches_the_trainer_sees_are_of_one_source_without_duplicates(
