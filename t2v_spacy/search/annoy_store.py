@@ -171,12 +171,13 @@ class AnnoyStore:
         rows = np.flatnonzero(among)
         wanted = min(k, len(rows))
         if ask and wanted and self._trees is not None:
-            # What passes may lie far from the query, where trees are less sure: Annoy
-            # looks at four times as many nodes that pass as without a filter, and at
-            # more where few near the query do. A node costs as much as some rows.
+            # What passes may lie far from the query, where trees are less sure: for a
+            # few results Annoy looks at four times as many nodes that pass as without a
+            # filter, and at more where few near the query do. A node costs as much as
+            # some rows.
             share = len(self) / len(rows)
             n = int(4 * wanted * share)
-            nodes = int((search_k or 4 * max(SEARCH_K, 100 * wanted)) * share)
+            nodes = int((search_k or max(4 * SEARCH_K, 100 * wanted)) * share)
             while 4 * max(n, nodes) < len(rows):
                 found = self._trees.get_nns_by_vector(vector.tolist(), n, nodes)
                 kept = np.array(found, np.int64)
