@@ -37,7 +37,7 @@ from .masked_lm_data import (
     make_sequences,
 )
 from .masked_lm_files import (
-    check_output,
+    REPORT,
     load_checkpoint,
     load_weights,
     read_state,
@@ -54,6 +54,7 @@ from .masked_lm_model import (
     weights_digest,
 )
 from .masked_lm_settings import MaskedLMResult, MaskedLMSettings
+from .resume import check_output, difference
 
 # A run may go on with other values of these: they do not change the steps done so far.
 _FREE = ("max_minutes", "average")
@@ -84,7 +85,7 @@ def train_masked_lm(
     """
     settings = settings or MaskedLMSettings()
     out = Path(out).resolve()
-    check_output(out)
+    check_output(out, REPORT)
     work = out.parent / f".{out.name}.work"
     with locked(work), torch.random.fork_rng():
         found, tokenizer, model, new_head = load_masked_lm(
@@ -173,7 +174,7 @@ class _Run:
         path = self.work / "last.safetensors"
         if path.is_file():
             state = read_state(path)
-            if reason := _other(state["key"], self.key):
+            if reason := difference(state["key"], self.key):
                 raise error(Errors.T122, path=self.work, reason=reason)
             load_checkpoint(path, self.model, self.optimizer)
             self.step, self.minutes = state["step"], state["minutes"]
@@ -324,14 +325,3 @@ def _divide(data: Sequences, settings: MaskedLMSettings) -> numpy.ndarray:
     if dev.all() or not dev.any():
         raise error(Errors.T121, reason="there must be trials to hold out, too")
     return dev
-
-
-def _other(theirs: dict[str, Any], ours: dict[str, Any]) -> str:
-    """How the run of a checkpoint differs from this one, or ""."""
-    if theirs["settings"] != ours["settings"]:
-        names = [
-            k for k, v in ours["settings"].items() if theirs["settings"].get(k) != v
-        ]
-        return f"its settings are others ({', '.join(names)})"
-    different = [name for name in ("backbone", "trials") if theirs[name] != ours[name]]
-    return f"its {' and '.join(different)} are others" if different else ""

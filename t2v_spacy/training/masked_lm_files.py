@@ -22,15 +22,6 @@ REPORT = "trialbert.json"
 LOG = "log.jsonl"
 
 
-def check_output(path: Path) -> None:
-    """RAISES (T010): the path holds something that no earlier run has written."""
-    if path.is_dir() and not (path / REPORT).is_file() and any(path.iterdir()):
-        reason = f"the folder holds files that are no backbone of ours (no {REPORT})"
-        raise error(Errors.T010, path=path, reason=reason)
-    if path.exists() and not path.is_dir():
-        raise error(Errors.T010, path=path, reason="a file is in the way")
-
-
 def save_weights(path: Path, model: torch.nn.Module) -> None:
     _save(path, weights(model), {})
 

@@ -14,6 +14,7 @@ import srsly
 
 from ...errors import Errors, error
 from ...files import replaced_file, writing
+from ..resume import difference
 from .pairs import Source
 from .settings import ContrastiveSettings
 
@@ -22,15 +23,6 @@ LOG = "log.jsonl"
 _KEY = "run.json"
 # A run may go on with other values of these: they do not change the steps done so far.
 _FREE = ("average", "save_every", "mini_batch_size")
-
-
-def check_output(path: Path) -> None:
-    """RAISES (T010): the path holds something that no earlier run has written."""
-    if path.is_dir() and not (path / REPORT).is_file() and any(path.iterdir()):
-        reason = f"the folder holds files that are no backbone of ours (no {REPORT})"
-        raise error(Errors.T010, path=path, reason=reason)
-    if path.exists() and not path.is_dir():
-        raise error(Errors.T010, path=path, reason="a file is in the way")
 
 
 def run_key(
@@ -58,7 +50,7 @@ def last_checkpoint(work: Path, key: Mapping[str, Any]) -> str | None:
     path = work / _KEY
     if path.is_file():
         try:
-            reason = _other(srsly.read_json(path), key)
+            reason = difference(srsly.read_json(path), key)
         except (ValueError, KeyError, TypeError, AttributeError):
             reason = f"{path.name} is damaged"
         if reason:
@@ -94,14 +86,3 @@ def describe_sources(sources: Iterable[Source]) -> list[dict[str, Any]]:
 
 def _states(work: Path) -> Iterable[Path]:
     return work.glob("checkpoint-*/trainer_state.json")
-
-
-def _other(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """How the run that was begun differs from this one, or ""."""
-    if theirs["settings"] != ours["settings"]:
-        names = [
-            k for k, v in ours["settings"].items() if theirs["settings"].get(k) != v
-        ]
-        return f"its settings are others ({', '.join(names)})"
-    different = [name for name in ("backbone", "pairs") if theirs[name] != ours[name]]
-    return f"its {' and '.join(different)} are others" if different else ""

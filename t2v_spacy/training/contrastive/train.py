@@ -24,6 +24,7 @@ from ...about import __version__
 from ...files import locked, replaced_file, replaced_folder, writing
 from ...ml.backbone import DEFAULT_BACKBONE
 from ..masked_lm_model import average_weights, load_start, weights_digest
+from ..resume import check_output
 from .batches import plan_batches
 from .encoder import encoder_of, load_encoder, run_precision, save_sentence_modules
 from .overlap import OverlapReport
@@ -32,7 +33,6 @@ from .pairs import Source, check_pairs
 from .run_folder import (
     LOG,
     REPORT,
-    check_output,
     describe_sources,
     last_checkpoint,
     run_key,
@@ -75,7 +75,7 @@ def train_contrastive(
     from .trainer import make_trainer, step_losses
 
     out = Path(out).resolve()
-    check_output(out)
+    check_output(out, REPORT)
     check_pairs(sources, "The sources")
     sources = [replace(s, pairs=s.pairs[: settings.most_pairs]) for s in sources]
     sources = [source for source in sources if source.pairs]
